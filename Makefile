@@ -1,0 +1,30 @@
+GO ?= go
+TOOL = $(GO) tool -modfile=.ci/tools/go.mod
+
+.PHONY: help build test lint golden check bench
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+build: ## build bin/meshgen
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/meshgen ./cmd/meshgen
+
+test: ## run every test
+	$(GO) test -timeout 15m ./...
+
+lint: ## go vet, gofumpt and staticcheck; Rego is linted by the tests of policies
+	$(GO) vet ./...
+	@test -z "$$($(TOOL) gofumpt -l $$(git ls-files '*.go'))" || { $(TOOL) gofumpt -d $$(git ls-files '*.go'); exit 1; }
+	$(TOOL) staticcheck ./...
+
+golden: build ## write golden/ and the expected output of the command scripts
+	bin/meshgen render examples/clusters -o golden
+	$(GO) test ./cmd/meshgen ./schema -update
+
+check: lint test build ## what CI runs: lint, tests, a drift check by the product, tidy modules
+	bin/meshgen render examples/clusters -o golden --check
+	$(GO) mod tidy -diff
+	$(GO) -C .ci/tools mod tidy -diff
+
+bench: ## time the stages and the whole line
+	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/meshgen/meshgen/generators"
+	"github.com/meshgen/meshgen/internal/artifact"
+	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/manifests"
+	"github.com/meshgen/meshgen/internal/plan"
+	"github.com/meshgen/meshgen/internal/profile"
+	"github.com/meshgen/meshgen/internal/review"
+	"github.com/meshgen/meshgen/policies"
+	"github.com/meshgen/meshgen/schema"
+)
+
+// outcome is how far one cluster's line came, and what was found on the way.
+type outcome struct {
+	cluster  string // empty when the profile could not be read
+	profile  *profile.Profile
+	plan     *plan.Plan
+	tree     *artifact.Tree // complete only with status clean
+	findings diag.List
+	status   status
+}
+
+// add takes in a stage's findings; errors set the status and end the line.
+func (o *outcome) add(found diag.List, onError status) (ended bool) {
+	o.findings = append(o.findings, found...)
+	if found.HasErrors() {
+		o.status = onError
+	}
+	return o.status != clean
+}
+
+// decide runs the line up to the plan.
+func decide(path string) (*outcome, error) {
+	o := &outcome{}
+	fsys, name, prefix := open(path)
+	p, found := schema.Load(fsys, name)
+	absolute(p, found, prefix)
+	if o.add(found, invalid) || p == nil {
+		return o, nil
+	}
+	o.profile, o.cluster = p, p.Metadata.Name
+	pl, err := plan.Build(p)
+	if err != nil {
+		return o, err
+	}
+	o.plan = pl
+	o.add(pl.Findings, invalid)
+	return o, nil
+}
+
+// walk runs the whole line for one profile: decide, generate, prove, gate,
+// review. Nothing is written.
+func walk(ctx context.Context, path, chart string) (*outcome, error) {
+	o, err := decide(path)
+	if err != nil || o.status != clean {
+		return o, err
+	}
+	if o.tree, err = generators.Render(o.plan); err != nil {
+		return o, err
+	}
+	objects, ended, err := o.prove(path, chart)
+	if err != nil || ended {
+		return o, err
+	}
+	found, err := policies.Check(ctx, o.plan, objects)
+	if err != nil {
+		return o, err
+	}
+	if o.add(found, denied) {
+		return o, nil
+	}
+	return o, review.Render(o.profile, o.plan, o.findings, o.tree)
+}
+
+// prove builds what the cluster will receive.
+func (o *outcome) prove(path, chart string) (objects []manifests.Object, ended bool, err error) {
+	values, found := userValues(path, o.profile)
+	if o.add(found, invalid) {
+		return nil, true, nil
+	}
+	objects, found, err = manifests.Build(o.plan, o.tree, manifests.Options{Chart: chart, Values: values, Pos: o.profile.Pos})
+	if err != nil {
+		return nil, false, err
+	}
+	return objects, o.add(found, invalid), nil
+}
+
+// userValues reads the Helm values files that the profile names; they stay
+// inside the profile's folder, links included.
+func userValues(path string, p *profile.Profile) ([]manifests.ValuesFile, diag.List) {
+	if len(p.Spec.Istiod.Values) == 0 {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, diag.List{unreadableValues(p, 0, err)}
+	}
+	defer root.Close()
+	var files []manifests.ValuesFile
+	var found diag.List
+	for i, name := range p.Spec.Istiod.Values {
+		data, err := root.ReadFile(name)
+		if err != nil {
+			found = append(found, unreadableValues(p, i, err))
+			continue
+		}
+		files = append(files, manifests.ValuesFile{Name: filepath.ToSlash(filepath.Join(filepath.Dir(path), name)), Data: data})
+	}
+	return files, found
+}
+
+func unreadableValues(p *profile.Profile, i int, err error) diag.Finding {
+	field := fmt.Sprintf("spec.istiod.values[%d]", i)
+	return diag.Finding{
+		Severity: diag.Error, ID: "manifests/unreadable-values", Pos: p.Pos(field), Subject: field,
+		Message: fmt.Sprintf("Helm values file cannot be read: %v", err),
+		Hint:    "name a file below the profile's folder, relative to it; links that leave the folder are not followed",
+	}
+}

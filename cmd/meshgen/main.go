@@ -1,0 +1,62 @@
+// Command meshgen computes the safe values of an Istio mesh from a cluster
+// profile and writes them as Helm values and kustomize overlays.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// streams are what a command reads and writes: data on out, findings on err.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// run executes one command line and returns its exit status.
+func run(args []string, s streams) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	root := newRoot(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if status := status(0); errors.As(err, &status) {
+		return int(status)
+	}
+	if err != nil {
+		fmt.Fprintf(s.err, "meshgen: %v\n", err)
+		return int(failed)
+	}
+	return int(clean)
+}
+
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "meshgen",
+		Short: "Safe values for an Istio mesh, computed from one cluster profile",
+		Long: `meshgen reads a cluster profile (zones, nodes, endpoints, the control plane's
+memory model, the calendar of events) and computes the values that keep the mesh
+standing on its worst day. It writes Helm values and kustomize overlays, each
+number with its reason, and only when every stage from schema to policies was
+clean.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.AddCommand(newValidate(s), newRender(s), newPlan(s), newExplain(s), newPolicy(s), newVersion(s))
+	return root
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/profile"
+	"github.com/meshgen/meshgen/schema"
+)
+
+// profileNames are the files that a folder argument is walked for.
+var profileNames = []string{"profile.yaml", "profile.yml", "profile.cue"}
+
+// findProfiles lists the profiles that the arguments name: files as they are,
+// folders walked for profiles, links not followed. folders says whether any
+// argument was a folder.
+func findProfiles(args []string) (paths []string, folders bool, err error) {
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil {
+			return nil, false, err
+		}
+		if !info.IsDir() {
+			paths = append(paths, arg)
+			continue
+		}
+		folders = true
+		below, err := walkFolder(arg)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(below) == 0 {
+			return nil, false, fmt.Errorf("no profile.yaml, profile.yml or profile.cue below %s", arg)
+		}
+		paths = append(paths, below...)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), folders, nil
+}
+
+func walkFolder(root string) ([]string, error) {
+	var paths []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.Type().IsRegular() && slices.Contains(profileNames, entry.Name()) {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths, err
+}
+
+// open is the file system and the name within it by which a profile is read:
+// from here for a path below the working folder, so that findings name it as
+// the user did, else from the top, with the prefix that findings then lack.
+func open(path string) (fsys fs.FS, name, prefix string) {
+	if filepath.IsLocal(path) {
+		return os.DirFS("."), filepath.ToSlash(filepath.Clean(path)), ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return os.DirFS("/"), filepath.ToSlash(path)[1:], "/"
+}
+
+// absolute puts the prefix before every file name that the schema stage gave.
+func absolute(p *profile.Profile, found diag.List, prefix string) {
+	for i := range found {
+		found[i].File = prefix + found[i].File
+	}
+	if p == nil {
+		return
+	}
+	p.File = prefix + p.File
+	for path, pos := range p.Positions {
+		pos.File = prefix + pos.File
+		p.Positions[path] = pos
+	}
+}
+
+// sameNames finds profiles of one name. Names are read ahead of the lines, so
+// that of two such profiles neither is written.
+func sameNames(paths []string) diag.List {
+	if len(paths) < 2 {
+		return nil
+	}
+	first := map[string]diag.Pos{}
+	var found diag.List
+	for _, path := range paths {
+		fsys, file, prefix := open(path)
+		name, pos, ok := schema.Name(fsys, file)
+		if !ok {
+			continue // what is wrong with it, its own line will say
+		}
+		pos.File = prefix + pos.File
+		had, taken := first[name]
+		if !taken {
+			first[name] = pos
+			continue
+		}
+		found = append(found, diag.Finding{
+			Severity: diag.Error, ID: "schema/duplicate-cluster", Pos: pos, Subject: "metadata.name",
+			Message: fmt.Sprintf("cluster %s is described here and at %s", name, had),
+			Hint:    "give each profile a name of its own: the name is the cluster's output folder",
+		})
+	}
+	return found
+}
+
+// onlyProfile is the one profile that an argument names.
+func onlyProfile(arg string) (string, error) {
+	paths, _, err := findProfiles([]string{arg})
+	if err != nil {
+		return "", err
+	}
+	if len(paths) != 1 {
+		return "", errors.New("name one profile: " + arg + " holds " + fmt.Sprint(len(paths)))
+	}
+	return paths[0], nil
+}

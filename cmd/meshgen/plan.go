@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshgen/meshgen/internal/plan"
+	"github.com/meshgen/meshgen/internal/review"
+)
+
+func newPlan(s streams) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "plan PROFILE",
+		Short: "Print every decision for a cluster, with what was found on the way",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := onlyProfile(args[0])
+			if err != nil {
+				return err
+			}
+			print, ok := planFormats[format]
+			if !ok {
+				return fmt.Errorf("output format %q: use text, markdown or json", format)
+			}
+			o, err := decide(path)
+			if err != nil {
+				return err
+			}
+			if format != "json" {
+				if err := o.findings.Text(s.err); err != nil {
+					return err
+				}
+			}
+			if o.plan == nil {
+				o.plan = &plan.Plan{Cluster: o.cluster}
+			}
+			if err := print(s, o); err != nil {
+				return err
+			}
+			return o.status.asError()
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, markdown or json")
+	return cmd
+}
+
+var planFormats = map[string]func(streams, *outcome) error{
+	"text": planText,
+	"markdown": func(s streams, o *outcome) error {
+		_, err := fmt.Fprint(s.out, review.Markdown(o.plan, o.findings))
+		return err
+	},
+	"json": func(s streams, o *outcome) error {
+		data, err := o.plan.JSON(o.findings)
+		if err != nil {
+			return err
+		}
+		_, err = s.out.Write(data)
+		return err
+	},
+}
+
+func planText(s streams, o *outcome) error {
+	rows := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	for _, d := range o.plan.Decisions {
+		runs := ""
+		if d.Running != nil {
+			runs = fmt.Sprintf("runs %v, %s", d.Running.Value, d.Running.Verdict)
+		}
+		fmt.Fprintf(rows, "%s\t%s\t%s\n", d.Subject, plan.ValueText(d.Value, d.Unit), runs)
+	}
+	return rows.Flush()
+}

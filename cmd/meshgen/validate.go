@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newValidate(s streams) *cobra.Command {
+	var chart string
+	cmd := &cobra.Command{
+		Use:   "validate PROFILE|FOLDER...",
+		Short: "Run every stage and write nothing",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths, _, err := findProfiles(args)
+			if err != nil {
+				return err
+			}
+			worst, err := fleet{chart: chart, streams: s, each: func(o *outcome) (status, error) {
+				if o.status == clean {
+					fmt.Fprintf(s.out, "%s: valid\n", o.cluster)
+				}
+				return o.status, nil
+			}}.run(cmd.Context(), paths)
+			if err != nil {
+				return err
+			}
+			return worst.asError()
+		},
+	}
+	chartFlag(cmd, &chart)
+	return cmd
+}
+
+func chartFlag(cmd *cobra.Command, chart *string) {
+	cmd.Flags().StringVar(chart, "chart", "", "istiod chart to prove the values against, a folder or a .tgz (default: the one built in)")
+}

@@ -1,0 +1,189 @@
+package calendar
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/robfig/cron/v3"
+)
+
+func location(t *testing.T, name string) *time.Location {
+	t.Helper()
+	loc, ok := Location(name)
+	if !ok {
+		t.Fatalf("no zone %s", name)
+	}
+	return loc
+}
+
+func instant(t *testing.T, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func TestZonesComeFromTheEmbeddedDatabase(t *testing.T) {
+	t.Setenv("ZONEINFO", "/nowhere")
+	if _, ok := Location("Asia/Seoul"); !ok {
+		t.Error("Asia/Seoul is missing")
+	}
+	for _, name := range []string{"", "Local", "KST", "../zoneinfo", "Europe/", "Europe/Berlin/x", "asia/seoul"} {
+		if _, ok := Location(name); ok {
+			t.Errorf("%q was taken for a zone", name)
+		}
+	}
+}
+
+func TestSegments(t *testing.T) {
+	seoul := location(t, "Asia/Seoul")
+	lunch := Event{Name: "lunch", Weekly: &Weekly{
+		Days: []time.Weekday{time.Saturday}, Start: 11*60 + 30, End: 13*60 + 30, Location: seoul,
+	}}
+	sale := Event{Name: "sale", Dated: Span{instant(t, "2026-12-19T12:00:00+09:00"), instant(t, "2026-12-19T21:00:00+09:00")}}
+	after := Event{Name: "after", Dated: Span{instant(t, "2026-12-19T21:00:00+09:00"), instant(t, "2026-12-19T22:00:00+09:00")}}
+	for name, c := range map[string]struct {
+		events []Event
+		want   [][]int
+	}{
+		"a dated event alone":                                        {[]Event{sale}, [][]int{{0}}},
+		"a weekly event overlaps a dated one on its day":             {[]Event{sale, lunch}, [][]int{{0}, {0, 1}, {1}}},
+		"an event that begins when another ends does not overlap it": {[]Event{sale, after}, [][]int{{0}, {1}}},
+		"no events": {nil, nil},
+		"a dated event years after the first still meets the weekly one": {
+			[]Event{sale, lunch, {Name: "later", Dated: Span{instant(t, "2030-12-21T11:00:00+09:00"), instant(t, "2030-12-21T12:00:00+09:00")}}},
+			[][]int{{0}, {0, 1}, {1}, {1, 2}, {2}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, Sets(Segments(c.events))); diff != "" {
+				t.Errorf("sets (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWindow(t *testing.T) {
+	week := []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}
+	for name, c := range map[string]struct {
+		window           Window
+		start, end, text string
+	}{
+		"a lead within the day keeps the days": {
+			Window{Weekly{week, 11*60 + 30, 13*60 + 30, time.UTC}, 24 * time.Minute},
+			"6 11 * * 1-5", "30 13 * * 1-5", "Mon,Tue,Wed,Thu,Fri 11:06-13:30 UTC",
+		},
+		"a lead across midnight moves the start's days": {
+			Window{Weekly{week, 10, 120, time.UTC}, 24 * time.Minute},
+			"46 23 * * 0-4", "0 2 * * 1-5", "Mon,Tue,Wed,Thu,Sun 23:46-02:00 UTC",
+		},
+		"an end before the start is on the next day": {
+			Window{Weekly{[]time.Weekday{time.Saturday}, 22 * 60, 120, time.UTC}, 30 * time.Minute},
+			"30 21 * * 6", "0 2 * * 0", "Sat 21:30-02:00 UTC",
+		},
+		"24:00 is the next day's midnight": {
+			Window{Weekly{[]time.Weekday{time.Saturday, time.Sunday}, 20 * 60, 1440, time.UTC}, 30 * time.Minute},
+			"30 19 * * 0,6", "0 0 * * 0,1", "Sat,Sun 19:30-24:00 UTC",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := c.window.Cron()
+			if got.Start != c.start || got.End != c.end {
+				t.Errorf("cron %q to %q, want %q to %q", got.Start, got.End, c.start, c.end)
+			}
+			if got := c.window.String(); got != c.text {
+				t.Errorf("text %q, want %q", got, c.text)
+			}
+			problems, err := c.window.Problems(Horizon(nil))
+			if err != nil || problems != nil {
+				t.Errorf("problems %v, %v", problems, err)
+			}
+		})
+	}
+}
+
+func TestProblems(t *testing.T) {
+	newYork := location(t, "America/New_York")
+	sunday := []time.Weekday{time.Sunday}
+	every := []time.Weekday{0, 1, 2, 3, 4, 5, 6}
+	for name, c := range map[string]struct {
+		window Window
+		want   []Problem
+	}{
+		"a start that the clocks skip": {
+			Window{Weekly{sunday, 2*60 + 30, 5 * 60, newYork}, 10 * time.Minute},
+			[]Problem{{Gap, "2026-03-08 02:20", "trigger"}},
+		},
+		"an end that the clocks show twice": {
+			Window{Weekly{sunday, 30, 90, newYork}, 10 * time.Minute},
+			[]Problem{{Overlap, "2026-11-01 01:30", "end"}},
+		},
+		"a lead that loses an hour": {
+			Window{Weekly{sunday, 3*60 + 10, 5 * 60, newYork}, 90 * time.Minute},
+			[]Problem{{Overlap, "2026-11-01 01:40", "trigger"}},
+		},
+		"a lead that loses an hour, and nothing else": {
+			Window{Weekly{sunday, 3*60 + 10, 5 * 60, newYork}, 150 * time.Minute},
+			[]Problem{{Short, "2026-03-08 00:40", "trigger"}},
+		},
+		"windows of every day that touch": {
+			Window{Weekly{every, 0, 1440, time.UTC}, 10 * time.Minute},
+			[]Problem{{Touching, "2025-12-31 23:50", "trigger"}},
+		},
+		"an evening in a zone with changing clocks": {
+			Window{Weekly{every, 18 * 60, 20 * 60, newYork}, 24 * time.Minute}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := c.window.Problems(Horizon(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The spans that Active finds by judging instants are those that a scaler
+// asking every minute would see, over weeks with a change of clocks among them.
+func TestActiveAgreesWithKEDAMinuteByMinute(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	zones := []string{"America/New_York", "Asia/Seoul", "Australia/Lord_Howe", "UTC"}
+	for range 40 {
+		c := Cron{randomCron(random), randomCron(random), location(t, zones[random.IntN(len(zones))])}
+		period := Span{instant(t, "2026-02-20T00:00:00Z"), instant(t, "2026-04-12T00:00:00Z")}
+		spans, err := c.Active(period)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, _ := cron.ParseStandard(c.Start)
+		end, _ := cron.ParseStandard(c.End)
+		for at := period.Start.AddDate(0, 0, 15); at.Before(period.End.AddDate(0, 0, -15)); at = at.Add(time.Minute) {
+			local := at.In(c.Location)
+			want := !start.Next(local).Before(end.Next(local))
+			if got := covers(spans, at); got != want {
+				t.Fatalf("%q to %q %s at %s: active %v, KEDA's predicate says %v", c.Start, c.End, c.Location, at, got, want)
+			}
+		}
+	}
+}
+
+func covers(spans []Span, at time.Time) bool {
+	for _, s := range spans {
+		if !at.Before(s.Start) && at.Before(s.End) {
+			return true
+		}
+	}
+	return false
+}
+
+func randomCron(r *rand.Rand) string {
+	days := []string{"1-5", "0,6", "3", "1,3,5"}
+	return []string{"0", "30", "15"}[r.IntN(3)] + " " + []string{"0", "2", "9", "23"}[r.IntN(4)] + " * * " + days[r.IntN(len(days))]
+}

@@ -1,0 +1,136 @@
+package calendar
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Cron is a window as KEDA's cron scaler takes it: two recurring instants of
+// five fields each, in one zone.
+type Cron struct {
+	Start, End string
+	Location   *time.Location
+}
+
+// Window is the weekly event with its start moved ahead by the lead, in whole
+// minutes; its days are moved when the lead crosses midnight.
+type Window struct {
+	Weekly
+	Lead time.Duration
+}
+
+// startMinute is the window's start in minutes after the midnight of the
+// event's own day; negative on the days before.
+func (w Window) startMinute() int { return w.Start - int(w.Lead/time.Minute) }
+
+// Cron is the window as two recurrences. Days and minutes are those of the
+// local clock: Problems says on which dates that is not what was asked.
+func (w Window) Cron() Cron {
+	return Cron{w.fields(w.startMinute()), w.fields(w.end()), w.Location}
+}
+
+func (w Window) fields(minute int) string {
+	shift, minute := floorDiv(minute, minutesPerDay)
+	return fmt.Sprintf("%d %d * * %s", minute%60, minute/60, daySet(w.Days, shift))
+}
+
+// String is "days start-end zone", the days being those of the window's start.
+func (w Window) String() string {
+	shift, start := floorDiv(w.startMinute(), minutesPerDay)
+	names := make([]string, 0, len(w.Days))
+	for _, d := range shifted(w.Days, shift) {
+		names = append(names, time.Weekday(d).String()[:3])
+	}
+	end := w.End
+	if end == 0 {
+		end = minutesPerDay
+	}
+	return fmt.Sprintf("%s %s-%s %s", strings.Join(names, ","), clock(start), clock(end), w.Location)
+}
+
+func clock(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
+
+func floorDiv(a, b int) (quotient, rest int) {
+	rest = ((a % b) + b) % b
+	return (a - rest) / b, rest
+}
+
+// shifted are the days moved by a number of days, in the order Monday to Sunday.
+func shifted(days []time.Weekday, by int) []int {
+	var all []int
+	for _, d := range days {
+		_, day := floorDiv(int(d)+by, 7)
+		all = append(all, day)
+	}
+	slices.SortFunc(all, func(a, b int) int { return (a+6)%7 - (b+6)%7 })
+	return all
+}
+
+// daySet is the cron day-of-week field: cron's Sunday is 0, and ranges may not
+// wrap around it.
+func daySet(days []time.Weekday, by int) string {
+	set := shifted(days, by)
+	slices.Sort(set)
+	if len(set) > 2 && set[len(set)-1]-set[0] == len(set)-1 {
+		return fmt.Sprintf("%d-%d", set[0], set[len(set)-1])
+	}
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(set), " ", ","), "[]")
+}
+
+// Active are the spans in which KEDA's cron scaler is active, cut to the period.
+// Its predicate is "the next end is not later than the next start"
+// (kedacore/keda pkg/scalers/cron_scaler.go), so the answer can only change at
+// a start or an end: each of those is judged, and no minute between.
+func (c Cron) Active(period Span) ([]Span, error) {
+	start, err := parse(c.Start)
+	if err != nil {
+		return nil, err
+	}
+	end, err := parse(c.End)
+	if err != nil {
+		return nil, err
+	}
+	instants := append(c.instants(start, period), c.instants(end, period)...)
+	instants = append(instants, period.Start.In(c.Location))
+	slices.SortFunc(instants, time.Time.Compare)
+	return judge(start, end, instants, period.End), nil
+}
+
+func parse(fields string) (cron.Schedule, error) {
+	s, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(fields)
+	if err != nil {
+		return nil, fmt.Errorf("cron %q: %w", fields, err)
+	}
+	return s, nil
+}
+
+func (c Cron) instants(s cron.Schedule, period Span) []time.Time {
+	var all []time.Time
+	for t := s.Next(period.Start.In(c.Location)); !t.IsZero() && t.Before(period.End); t = s.Next(t) {
+		all = append(all, t)
+	}
+	return all
+}
+
+func judge(start, end cron.Schedule, instants []time.Time, until time.Time) []Span {
+	var spans []Span
+	open := false
+	for _, t := range instants {
+		active := !start.Next(t).Before(end.Next(t))
+		switch {
+		case active && !open:
+			spans = append(spans, Span{Start: t})
+		case !active && open:
+			spans[len(spans)-1].End = t
+		}
+		open = active
+	}
+	if open {
+		spans[len(spans)-1].End = until
+	}
+	return spans
+}

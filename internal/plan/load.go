@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/meshgen/meshgen/internal/calendar"
+	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/profile"
+	"github.com/meshgen/meshgen/internal/sizing"
+)
+
+// loads reads the events: when they are, by how much they multiply the load at
+// rest, and which of them are ever under way together.
+func (b *builder) loads() {
+	var spans []calendar.Event
+	for i, e := range b.spec().Events {
+		path := fmt.Sprintf("spec.events[%d]", i)
+		when, ok := b.when(e, path)
+		if !ok {
+			continue
+		}
+		b.events = append(b.events, event{
+			Event: e, when: when, path: path,
+			connections: b.multiplier(e, path, "connections"),
+			endpoints:   b.multiplier(e, path, "endpoints"),
+		})
+		spans = append(spans, when)
+	}
+	b.sets = calendar.Sets(calendar.Segments(spans))
+}
+
+func (b *builder) when(e profile.Event, path string) (calendar.Event, bool) {
+	if e.Weekly == nil {
+		return calendar.Event{Name: e.Name, Dated: calendar.Span{Start: e.Start.Time, End: e.End.Time}}, true
+	}
+	location, ok := calendar.Location(e.Weekly.TimeZone)
+	if !ok {
+		b.find(diag.Finding{
+			Severity: diag.Error, ID: "plan/unknown-time-zone",
+			Message: fmt.Sprintf("time zone %q of event %s is not in the IANA database", e.Weekly.TimeZone, e.Name),
+			Hint:    zoneHint(e.Weekly.TimeZone),
+		}, path+".weekly.timeZone")
+		return calendar.Event{}, false
+	}
+	w := &calendar.Weekly{Start: minuteOfDay(e.Weekly.Start), End: minuteOfDay(e.Weekly.End), Location: location}
+	for _, name := range e.Weekly.Days {
+		w.Days = append(w.Days, weekdays[name])
+	}
+	return calendar.Event{Name: e.Name, Weekly: w}, true
+}
+
+func zoneHint(name string) string {
+	if near, ok := diag.Nearest(name, calendar.ZoneNames()); ok {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return `name a zone as in the IANA database, such as "Europe/Berlin"`
+}
+
+var weekdays = map[string]time.Weekday{
+	"Mon": time.Monday, "Tue": time.Tuesday, "Wed": time.Wednesday, "Thu": time.Thursday,
+	"Fri": time.Friday, "Sat": time.Saturday, "Sun": time.Sunday,
+}
+
+// minuteOfDay reads HH:MM, which the schema has judged; 24:00 is 1440.
+func minuteOfDay(clock string) int {
+	hour, _ := strconv.Atoi(clock[:2])
+	minute, _ := strconv.Atoi(clock[3:])
+	return hour*60 + minute
+}
+
+// multiplier is the event's load of that kind as a multiple of rest. A load
+// below rest is an error: an event asks for more replicas or for none.
+func (b *builder) multiplier(e profile.Event, path, kind string) *big.Rat {
+	rest, load, factor := b.spec().Istiod.Load.Connections, (*int64)(nil), (*profile.Decimal)(nil)
+	if kind == "endpoints" {
+		rest = b.spec().Istiod.Load.Endpoints
+	}
+	if e.Load != nil {
+		load = pick(kind, e.Load.Connections, e.Load.Endpoints)
+	}
+	if e.Multiplier != nil {
+		factor = pick(kind, e.Multiplier.Connections, e.Multiplier.Endpoints)
+	}
+	switch {
+	case factor != nil:
+		return &factor.Rat
+	case load == nil:
+		return big.NewRat(1, 1)
+	case *load < rest:
+		b.find(diag.Finding{
+			Severity: diag.Error, ID: "plan/event-below-rest",
+			Message: fmt.Sprintf("event %s has %d %s, fewer than the %d at rest", e.Name, *load, kind, rest),
+			Hint:    "an event's load counts the whole mesh during the event, what is there at rest included",
+		}, path+".load."+kind)
+	}
+	return big.NewRat(*load, rest)
+}
+
+func pick[T any](kind string, connections, endpoints *T) *T {
+	if kind == "endpoints" {
+		return endpoints
+	}
+	return connections
+}
+
+// combined is 1 + Σ(mᵢ − 1) over the events of a set: overlapping events add
+// their excess.
+func combined(set []int, multiplier func(event int) *big.Rat) *big.Rat {
+	sum := big.NewRat(1, 1)
+	for _, i := range set {
+		sum.Add(sum, multiplier(i)).Sub(sum, big.NewRat(1, 1))
+	}
+	return sum
+}
+
+// most is the largest combined multiplier of the sets that hold the event.
+func (b *builder) most(event int, multiplier func(event int) *big.Rat) *big.Rat {
+	most := big.NewRat(1, 1)
+	for _, set := range b.sets {
+		if !slices.Contains(set, event) {
+			continue
+		}
+		if m := combined(set, multiplier); m.Cmp(most) > 0 {
+			most = m
+		}
+	}
+	return most
+}
+
+func (b *builder) connectionsOf(i int) *big.Rat { return b.events[i].connections }
+func (b *builder) endpointsOf(i int) *big.Rat   { return b.events[i].endpoints }
+
+// peak is the worst moment of the calendar: the most connections and the most
+// endpoints of any segment, taken together, so that no moment is worse.
+func (b *builder) peak() profile.Load {
+	rest := b.spec().Istiod.Load
+	peak := rest
+	for _, set := range b.sets {
+		peak.Connections = max(peak.Connections, sizing.CeilMul(rest.Connections, combined(set, b.connectionsOf)))
+		peak.Endpoints = max(peak.Endpoints, sizing.CeilMul(rest.Endpoints, combined(set, b.endpointsOf)))
+	}
+	return peak
+}
