@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+
+	"github.com/meshgen/meshgen/internal/manifests"
 )
 
 // fleet runs the line for many profiles on every core. A cluster's files are in
@@ -23,7 +25,11 @@ func (f fleet) run(ctx context.Context, paths []string) (status, error) {
 	if err := f.judgeNames(paths); err != nil {
 		return clean, err
 	}
-	results := f.start(ctx, paths)
+	proofs, err := manifests.Open(f.chart)
+	if err != nil {
+		return clean, err
+	}
+	results := f.start(ctx, paths, proofs)
 	worst := clean
 	for i, path := range paths {
 		r := <-results[i]
@@ -45,7 +51,7 @@ type result struct {
 
 // start walks the profiles with as many workers as there are cores. A worker
 // takes its next profile when the result before has been finished.
-func (f fleet) start(ctx context.Context, paths []string) []chan result {
+func (f fleet) start(ctx context.Context, paths []string, proofs *manifests.Builder) []chan result {
 	results := make([]chan result, len(paths))
 	for i := range results {
 		results[i] = make(chan result, 1)
@@ -57,7 +63,7 @@ func (f fleet) start(ctx context.Context, paths []string) []chan result {
 			slots <- struct{}{}
 			workers <- struct{}{}
 			go func() {
-				o, err := walk(ctx, path, f.chart)
+				o, err := walk(ctx, path, proofs)
 				<-workers
 				results[i] <- result{o, err, sync.OnceFunc(func() { <-slots })}
 			}()

@@ -155,7 +155,7 @@ func TestProblems(t *testing.T) {
 func TestActiveAgreesWithKEDAMinuteByMinute(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	zones := []string{"America/New_York", "Asia/Seoul", "Australia/Lord_Howe", "UTC"}
-	for range 40 {
+	for range 12 {
 		c := Cron{randomCron(random), randomCron(random), location(t, zones[random.IntN(len(zones))])}
 		period := Span{instant(t, "2026-02-20T00:00:00Z"), instant(t, "2026-04-12T00:00:00Z")}
 		spans, err := c.Active(period)
@@ -164,7 +164,7 @@ func TestActiveAgreesWithKEDAMinuteByMinute(t *testing.T) {
 		}
 		start, _ := cron.ParseStandard(c.Start)
 		end, _ := cron.ParseStandard(c.End)
-		for at := period.Start.AddDate(0, 0, 15); at.Before(period.End.AddDate(0, 0, -15)); at = at.Add(time.Minute) {
+		for at := period.Start.AddDate(0, 0, 15); at.Before(period.End.AddDate(0, 0, -18)); at = at.Add(time.Minute) {
 			local := at.In(c.Location)
 			want := !start.Next(local).Before(end.Next(local))
 			if got := covers(spans, at); got != want {

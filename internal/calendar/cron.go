@@ -94,10 +94,8 @@ func (c Cron) Active(period Span) ([]Span, error) {
 	if err != nil {
 		return nil, err
 	}
-	instants := append(c.instants(start, period), c.instants(end, period)...)
-	instants = append(instants, period.Start.In(c.Location))
-	slices.SortFunc(instants, time.Time.Compare)
-	return judge(start, end, instants, period.End), nil
+	starts, ends := c.instants(start, period), c.instants(end, period)
+	return judge(starts, ends, period), nil
 }
 
 func parse(fields string) (cron.Schedule, error) {
@@ -108,19 +106,27 @@ func parse(fields string) (cron.Schedule, error) {
 	return s, nil
 }
 
+// instants are those of the schedule within the period and the first after it;
+// one that never comes is the zero time, as KEDA sees it.
 func (c Cron) instants(s cron.Schedule, period Span) []time.Time {
 	var all []time.Time
-	for t := s.Next(period.Start.In(c.Location)); !t.IsZero() && t.Before(period.End); t = s.Next(t) {
+	for t := period.Start.In(c.Location); t.Before(period.End); {
+		t = s.Next(t)
 		all = append(all, t)
+		if t.IsZero() {
+			break
+		}
 	}
 	return all
 }
 
-func judge(start, end cron.Schedule, instants []time.Time, until time.Time) []Span {
+// judge walks the starts and the ends together. The next of each after an
+// instant is the first that lies behind it.
+func judge(starts, ends []time.Time, period Span) []Span {
 	var spans []Span
 	open := false
-	for _, t := range instants {
-		active := !start.Next(t).Before(end.Next(t))
+	for t := period.Start; t.Before(period.End); {
+		active := !starts[0].Before(ends[0])
 		switch {
 		case active && !open:
 			spans = append(spans, Span{Start: t})
@@ -128,9 +134,28 @@ func judge(start, end cron.Schedule, instants []time.Time, until time.Time) []Sp
 			spans[len(spans)-1].End = t
 		}
 		open = active
+		if starts, ends, t = advance(starts, ends); t.IsZero() {
+			break
+		}
 	}
 	if open {
-		spans[len(spans)-1].End = until
+		spans[len(spans)-1].End = period.End
 	}
 	return spans
+}
+
+// advance moves to the earlier of the next start and the next end, both where
+// they are one instant; a zero time never comes.
+func advance(starts, ends []time.Time) (restStarts, restEnds []time.Time, at time.Time) {
+	at = starts[0]
+	if at.IsZero() || (!ends[0].IsZero() && ends[0].Before(at)) {
+		at = ends[0]
+	}
+	if starts[0].Equal(at) && len(starts) > 1 {
+		starts = starts[1:]
+	}
+	if ends[0].Equal(at) && len(ends) > 1 {
+		ends = ends[1:]
+	}
+	return starts, ends, at
 }

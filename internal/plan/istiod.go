@@ -174,6 +174,9 @@ func (b *builder) minReplicas() {
 	b.min = d.whole("min", floor, "replicas")
 	binds := largestTerm(d.terms, "rest", "surge", "held", "running")
 	d.text("binds", binds)
+	if b.loss.Mode != "zone" {
+		d.input(Term{Name: "survived", Value: b.survived(), Unit: "× rest", Note: "the largest load, in tenths of rest, that is survived with the loss at the pods that then run"})
+	}
 	b.decided("Nmin", b.min, "replicas", "istiod.replicas.min")
 	b.decide(d, Decision{
 		Subject: "istiod.replicas.min", Value: b.min, Unit: "replicas",
@@ -181,6 +184,35 @@ func (b *builder) minReplicas() {
 		Running: b.runningMin(computed),
 	}, "spec.istiod")
 	b.judgeHeld(d.terms)
+}
+
+// survived is the largest multiple of rest, in tenths and at most the larger of
+// the worst moment and the unplanned surge, up to which the pods that then run
+// survive the loss: between the surge and the events nothing else promises it.
+func (b *builder) survived() *big.Rat {
+	rest, most := b.spec().Istiod.Load, maxRat(1, b.terms["u"].Value)
+	if peak := big.NewRat(b.limits.Connections, rest.Connections); peak.Cmp(most) > 0 {
+		most = peak
+	}
+	held := big.NewRat(0, 1)
+	for tenths := int64(10); big.NewRat(tenths, 10).Cmp(most) <= 0; tenths++ {
+		m := big.NewRat(tenths, 10)
+		c := sizing.CeilMul(rest.Connections, m)
+		n := max(b.min, sizing.UpTo(sizing.CeilDiv(c, b.threshold), b.zones))
+		if n-b.loss.Lost(n) < sizing.Fewest(c, b.nSafe(sizing.CeilMul(rest.Endpoints, m))) {
+			break
+		}
+		held = m
+	}
+	return held
+}
+
+// nSafe is the connections that one pod may hold at that many endpoints.
+func (b *builder) nSafe(endpoints int64) *big.Rat {
+	at := b.limits
+	w := new(big.Rat).Mul(b.terms["k"].Value, big.NewRat(endpoints, 1))
+	at.PerConnection = w.Add(w, b.terms["p"].Value)
+	return at.NSafe()
 }
 
 func (b *builder) minReason(terms []Term, binds string) string {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"sort"
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/sizing"
@@ -17,9 +18,9 @@ func (b *builder) connectionThreshold() bool {
 	b.limits = b.thresholdLimits()
 	d := b.thresholdDerivation()
 	memory := b.searchMemory(d)
-	reconnect := sizing.Largest(b.limits.ReconnectHolds)
+	reconnect := sizing.Largest(b.limits.ReconnectHolds())
 	d.found("reconnectSafe", reconnect, "connections", "the largest θ with θ·f/(1 − f) ≤ 30·A/1.10: every lost proxy is back 30 s after the dead endpoints are gone")
-	age := sizing.Largest(b.limits.AgeHolds)
+	age := sizing.Largest(b.limits.AgeHolds())
 	d.found("ageSafe", age, "connections", "the largest θ with max(11·θ·c/cpu, 5.5·θ/(0.5·R)) ≤ T: the spread is restored in time for a tenth of the CPU")
 	d.set("bound", "min(memorySafe, reconnectSafe, ageSafe)", "connections")
 	b.threshold = d.whole("theta", "step(bound)", "connections")
@@ -36,7 +37,7 @@ func (b *builder) connectionThreshold() bool {
 	b.decide(d, Decision{
 		Subject: "istiod.connectionThreshold", Value: b.threshold, Unit: "connections per istiod",
 		Reason: fmt.Sprintf("after %s at %s connections and %s endpoints the fullest pod holds %s of %s connections, %s of %s; %s binds",
-			b.lossText(), grouped(b.limits.Connections), number(b.terms["Ep"].Value, 12), number(hot, 4),
+			b.lossText(), grouped(b.limits.Connections), grouped(b.terms["Ep"].Value.Num().Int64()), number(hot, 4),
 			number(b.limits.NSafe(), 4), percent(share), b.plan.Istiod.Memory, binds),
 		Source:  "field fit of istiod memory (base + k·connections·endpoints), balls into bins, istiod's admission limit",
 		Running: b.runningThreshold(d.terms),
@@ -77,11 +78,11 @@ func (b *builder) thresholdDerivation() *derivation {
 
 // searchMemory finds the memory bound and notes what stops the next threshold.
 func (b *builder) searchMemory(d *derivation) int64 {
-	safe := sizing.Largest(b.limits.MemoryHolds)
+	safe := sizing.Largest(b.limits.MemoryHolds())
 	note := "the largest θ whose fullest survivor stays within NSafe, and at its 99th percentile with twice the residual within L"
 	if safe < sizing.MaxThreshold {
-		mean, _ := b.limits.Mean(safe + 1).Float64()
-		note += fmt.Sprintf("; at %d the fullest holds %s", safe+1, number(new(big.Rat).SetFloat64(sizing.Hot(mean, b.limits.Left(safe+1))), 4))
+		hot := sizing.Hot(b.limits.Mean(safe+1), b.limits.Left(safe+1))
+		note += fmt.Sprintf("; at %d the fullest holds %s", safe+1, number(new(big.Rat).SetFloat64(hot), 4))
 	}
 	d.found("memorySafe", safe, "connections", note)
 	return safe
@@ -114,7 +115,7 @@ func (b *builder) runningThreshold(terms []Term) *Running {
 	d.input(Term{Name: "theta", Value: big.NewRat(*runs, 1), Unit: "connections", From: "spec.istiod.running.connectionThreshold"})
 	hot, share := b.hottest(d, "theta")
 	r := &Running{Value: *runs, Verdict: Safe, Terms: d.terms[inputs:]}
-	memory, reconnect, age := b.limits.MemoryHolds(*runs), b.limits.ReconnectHolds(*runs), b.limits.AgeHolds(*runs)
+	memory, reconnect, age := b.limits.MemoryHolds()(*runs), b.limits.ReconnectHolds()(*runs), b.limits.AgeHolds()(*runs)
 	switch {
 	case !memory:
 		r.Verdict = Unsafe
@@ -169,22 +170,16 @@ func (b *builder) tooLow(binds string, bound int64) {
 // what else stands in the way.
 func (b *builder) roomierHint() string {
 	const step, most = 64 << 20, 1 << 40
-	at := b.limits
-	at.Limit = big.NewRat(most, 1)
-	holds := func(theta int64) bool { return theta > 100 || at.MemoryHolds(theta) }
-	if !b.limits.ReconnectHolds(100) || !b.limits.AgeHolds(100) || sizing.Largest(holds) < 100 {
+	reaches := func(limit int64) bool {
+		at := b.limits
+		at.Limit = big.NewRat(limit, 1)
+		holds := at.MemoryHolds()
+		return sizing.Largest(func(theta int64) bool { return theta <= 100 && holds(theta) }) == 100
+	}
+	if !b.limits.ReconnectHolds()(100) || !b.limits.AgeHolds()(100) || !reaches(most) {
 		return "more memory does not help, reconnects bind: raise spec.istiod.resources.cpu, or lower spec.istiod.reconnectCost by measuring it"
 	}
-	low, high := int64(0), int64(most/step)
-	for high-low > 1 {
-		middle := (low + high) / 2
-		at.Limit = big.NewRat(middle*step, 1)
-		if sizing.Largest(holds) < 100 {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	high := int64(1 + sort.Search(most/step, func(i int) bool { return reaches(int64(i+1) * step) }))
 	return fmt.Sprintf("with spec.istiod.resources.memory %dMi the threshold would be 100; scoping proxies with Sidecars lowers the cost of a connection, once measured", high*step>>20)
 }
 

@@ -90,13 +90,13 @@ func (l Loss) Lost(n int64) int64 {
 	}
 }
 
-// Fraction is the share of n pods that is gone after the loss; of a zone it is
-// 1/Zones whatever n is.
-func (l Loss) Fraction(n int64) *big.Rat {
+// Stay is 1 − f as a fraction: what is left of n pods after the loss. Of a zone
+// it is (Zones − 1)/Zones whatever n is.
+func (l Loss) Stay(n int64) (stay, of int64) {
 	if l.Mode == "zone" {
-		return big.NewRat(1, l.Zones)
+		return l.Zones - 1, l.Zones
 	}
-	return big.NewRat(l.Lost(n), n)
+	return n - l.Lost(n), n
 }
 
 // Before is the fewest n ≥ 2 of which at least left remain after the loss.

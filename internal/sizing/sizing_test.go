@@ -17,9 +17,9 @@ func bigsale() Threshold {
 func TestIncidentBHasTheBoundsThatWereWorkedByHand(t *testing.T) {
 	b := bigsale()
 	for name, c := range map[string]struct{ got, want int64 }{
-		"memory":    {Largest(b.MemoryHolds), 84},
-		"reconnect": {Largest(b.ReconnectHolds), 272},
-		"age":       {Largest(b.AgeHolds), 818},
+		"memory":    {Largest(b.MemoryHolds()), 84},
+		"reconnect": {Largest(b.ReconnectHolds()), 272},
+		"age":       {Largest(b.AgeHolds()), 818},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: largest threshold %d, want %d", name, c.got, c.want)

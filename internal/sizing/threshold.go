@@ -36,31 +36,28 @@ func (t Threshold) Pods(theta int64) int64 { return max(2, CeilDiv(t.Connections
 
 // Left is the survivors of the loss, at least 2: max(2, ⌈(1 − f)·⌈connections/θ⌉⌉).
 func (t Threshold) Left(theta int64) int64 {
-	stay := new(big.Rat).Sub(big.NewRat(1, 1), t.Loss.Fraction(t.Pods(theta)))
-	return max(2, CeilMul(CeilDiv(t.Connections, theta), stay))
+	stay, of := t.Loss.Stay(t.Pods(theta))
+	return max(2, CeilDiv(CeilDiv(t.Connections, theta)*stay, of))
 }
 
 // Mean is the connections on each survivor on average: 1.10·θ/(1 − f).
-func (t Threshold) Mean(theta int64) *big.Rat {
-	stay := new(big.Rat).Sub(big.NewRat(1, 1), t.Loss.Fraction(t.Pods(theta)))
-	mean := new(big.Rat).Mul(Tolerance, big.NewRat(theta, 1))
-	return mean.Quo(mean, stay)
+func (t Threshold) Mean(theta int64) float64 {
+	stay, of := t.Loss.Stay(t.Pods(theta))
+	return float64(11*theta*of) / float64(10*stay)
 }
 
-// MemoryHolds says that the fullest survivor stays within NSafe, and that its
-// 99th percentile under twice the model's residual stays within the limit.
-func (t Threshold) MemoryHolds(theta int64) bool {
-	mean, _ := t.Mean(theta).Float64()
-	left := t.Left(theta)
+// MemoryHolds is the condition that the fullest survivor stays within NSafe, and
+// that its 99th percentile under twice the model's residual stays within the
+// limit: (B + w·hot99)·(1 + 2ρ) ≤ L.
+func (t Threshold) MemoryHolds() func(theta int64) bool {
 	nSafe, _ := t.NSafe().Float64()
-	return Hot(mean, left) <= nSafe && t.worstFits(Hot99(mean, left))
-}
-
-func (t Threshold) worstFits(connections float64) bool {
-	used := new(big.Rat).SetFloat64(connections)
-	used.Mul(used, t.PerConnection).Add(used, t.Base)
 	spread := new(big.Rat).Mul(big.NewRat(2, 1), t.Residual)
-	return used.Mul(used, spread.Add(spread, big.NewRat(1, 1))).Cmp(t.Limit) <= 0
+	most := new(big.Rat).Quo(t.Limit, spread.Add(spread, big.NewRat(1, 1)))
+	nMost, _ := most.Sub(most, t.Base).Quo(most, t.PerConnection).Float64()
+	return func(theta int64) bool {
+		mean, left := t.Mean(theta), t.Left(theta)
+		return Hot(mean, left) <= nSafe && Hot99(mean, left) <= nMost
+	}
 }
 
 // Rate is the reconnects that one pod serves a second: its admission limit or
@@ -73,26 +70,29 @@ func (t Threshold) Rate() *big.Rat {
 	return t.Admission
 }
 
-// ReconnectHolds says that 30 s after the lost pods' endpoints are gone every
-// proxy is back: θ·f/(1 − f) ≤ 30·A/1.10.
-func (t Threshold) ReconnectHolds(theta int64) bool {
-	f := t.Loss.Fraction(t.Pods(theta))
-	gain := new(big.Rat).Quo(f, new(big.Rat).Sub(big.NewRat(1, 1), f))
-	come := gain.Mul(gain, big.NewRat(theta, 1))
+// ReconnectHolds is the condition that 30 s after the lost pods' endpoints are
+// gone every proxy is back: θ·f/(1 − f) ≤ 30·A/1.10.
+func (t Threshold) ReconnectHolds() func(theta int64) bool {
 	allowed := new(big.Rat).Mul(big.NewRat(30, 1), t.Rate())
-	return come.Cmp(allowed.Quo(allowed, Tolerance)) <= 0
+	allowed.Quo(allowed, Tolerance)
+	return func(theta int64) bool {
+		stay, of := t.Loss.Stay(t.Pods(theta))
+		return big.NewRat(theta*(of-stay), stay).Cmp(allowed) <= 0
+	}
 }
 
-// AgeHolds says that the spread is restored within the connection age without
-// spending more than a tenth of the CPU on it, and without more than half of
-// the admission limit: reconnects come in waves of 5.5 times the mean.
-func (t Threshold) AgeHolds(theta int64) bool {
-	n := big.NewRat(theta, 1)
-	byCPU := new(big.Rat).Mul(big.NewRat(11, 1), n)
-	byCPU.Mul(byCPU, t.Cost).Quo(byCPU, t.Cores)
-	waves := new(big.Rat).Mul(big.NewRat(11, 1), n) // 5.5/0.5
-	waves.Quo(waves, t.Admission)
-	return byCPU.Cmp(t.Age) <= 0 && waves.Cmp(t.Age) <= 0
+// AgeHolds is the condition that the spread is restored within the connection
+// age without spending more than a tenth of the CPU on it, nor more than half of
+// the admission limit: max(11·θ·c/cpu, 5.5·θ/(0.5·R)) ≤ T. Reconnects come in
+// waves of 5.5 times the mean.
+func (t Threshold) AgeHolds() func(theta int64) bool {
+	byCPU := new(big.Rat).Quo(new(big.Rat).Mul(t.Age, t.Cores), t.Cost)
+	waves := new(big.Rat).Mul(t.Age, t.Admission)
+	if waves.Cmp(byCPU) < 0 {
+		byCPU = waves
+	}
+	most := Floor(byCPU.Quo(byCPU, big.NewRat(11, 1))).Int64()
+	return func(theta int64) bool { return theta <= most }
 }
 
 // Largest is the largest θ such that the condition holds for every θ' up to it,
