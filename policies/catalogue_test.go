@@ -1,0 +1,163 @@
+package policies
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/manifests"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func TestListIsSortedAndComplete(t *testing.T) {
+	all := mustList(t)
+	if !slices.IsSortedFunc(all, func(a, b Policy) int { return strings.Compare(a.ID, b.ID) }) {
+		t.Error("not sorted by id")
+	}
+	severities := map[diag.Severity]int{}
+	for _, p := range all {
+		severities[p.Severity]++
+		if err := p.complete(); err != nil {
+			t.Errorf("%s: %v", p.ID, err)
+		}
+		if strings.ContainsAny(p.ID, "_ ") || strings.Count(p.ID, "/") != 1 {
+			t.Errorf("%s: not subject/policy with dashes", p.ID)
+		}
+	}
+	if severities[diag.Error] < 10 {
+		t.Errorf("%d policies of severity error, want at least 10", severities[diag.Error])
+	}
+}
+
+func TestMetadataThatLacksSomethingIsAnError(t *testing.T) {
+	const sound = "# METADATA\n# scope: package\n# title: T\n# description: D\n# custom:\n" +
+		"#   severity: error\n#   remedy: R\n#   source: S\npackage meshgen.keda.some\n"
+	for name, source := range map[string]string{
+		"no block":         "package meshgen.keda.some\n",
+		"no remedy":        strings.Replace(sound, "#   remedy: R\n", "", 1),
+		"no source":        strings.Replace(sound, "#   source: S\n", "", 1),
+		"another severity": strings.Replace(sound, "error", "fatal", 1),
+		"another package":  strings.Replace(sound, "keda", "pdb", 1),
+	} {
+		m, err := ast.ParseModuleWithOpts("keda/some.rego", source, ast.ParserOptions{ProcessAnnotation: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := policyOf("keda/some.rego", m); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// A policy that reads the plan and does not say so would deny, or pass,
+// manifests that have none.
+func TestPoliciesThatReadThePlanSaySo(t *testing.T) {
+	modules, err := parseModules(files, func(p string) bool { return !strings.HasSuffix(p, "_test.rego") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]bool{}
+	for _, p := range mustList(t) {
+		said[p.ID] = p.needsPlan()
+	}
+	for file, m := range modules {
+		reads := false
+		ast.WalkRefs(m, func(r ast.Ref) bool {
+			reads = reads || strings.HasPrefix(r.String(), "input.plan")
+			return false
+		})
+		name := strings.TrimSuffix(file, ".rego")
+		if id := identifier(path.Dir(name), path.Base(name)); reads != said[id] {
+			t.Errorf("%s: reads the plan: %v, says that it needs it: %v", file, reads, said[id])
+		}
+	}
+}
+
+func TestPoliciesThatReadWhatIsNotInThePlanDoNotCompile(t *testing.T) {
+	schema, err := inputSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, rule := range map[string]string{
+		"a field that is not there": "deny contains v if v := input.plan.istiod.namspace",
+		"the network":               `deny contains v if v := http.send({"method": "get", "url": "http://localhost"})`,
+		"the clock":                 "deny contains v if v := time.now_ns()",
+		"chance":                    `deny contains v if v := rand.intn("x", 2)`,
+		"the environment":           "deny contains v if v := opa.runtime()",
+	} {
+		m := ast.MustParseModuleWithOpts("package meshgen.keda.some\n"+rule, ast.ParserOptions{RegoVersion: ast.RegoV1})
+		if _, err := compile(map[string]*ast.Module{"some.rego": m}, schema); err == nil {
+			t.Errorf("%s: compiles", name)
+		}
+	}
+}
+
+func TestThePlanAsPoliciesReadItIsFixed(t *testing.T) {
+	doc, err := document(soundPlan(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	e := json.NewEncoder(&got)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(doc); err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/input.golden.json"
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("policy input (-want +got):\n%s", diff)
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	sound := soundObjects(b)
+	for _, extra := range []int{0, 1000} {
+		objects := slices.Clone(sound)
+		for i := range extra {
+			objects = append(objects, manifests.Object{File: "workloads.yaml", Object: map[string]any{
+				"apiVersion": "apps/v1", "kind": "Deployment",
+				"metadata": map[string]any{"name": fmt.Sprintf("workload-%d", i), "namespace": "shop"},
+				"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+					"containers": []any{map[string]any{"name": "app", "image": "app"}},
+				}}},
+			}})
+		}
+		b.Run(fmt.Sprintf("%d objects", len(objects)), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Check(context.Background(), soundPlan(), objects); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		if _, err := newEngine(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

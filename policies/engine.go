@@ -1,0 +1,150 @@
+package policies
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+)
+
+//go:embed */*.rego input.json
+var files embed.FS
+
+// engine is every policy, compiled; it is read-only and safe to share.
+type engine struct {
+	policies     map[string]Policy // by id
+	deny         rego.PreparedEvalQuery
+	valid        rego.PreparedEvalQuery // of the whole input
+	validObjects rego.PreparedEvalQuery // of the objects alone
+}
+
+// compiled is the one engine of the program: compiling costs more than a check.
+var compiled = sync.OnceValues(newEngine)
+
+func newEngine() (*engine, error) {
+	schema, err := inputSchema()
+	if err != nil {
+		return nil, err
+	}
+	modules, err := parseModules(files, func(path string) bool { return !strings.HasSuffix(path, "_test.rego") })
+	if err != nil {
+		return nil, err
+	}
+	compiler, err := compile(modules, schema)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{}
+	if e.policies, err = catalogue(modules); err != nil {
+		return nil, err
+	}
+	if err := e.prepare(compiler, schema); err != nil {
+		return nil, fmt.Errorf("prepare policies: %w", err)
+	}
+	return e, nil
+}
+
+func (e *engine) prepare(compiler *ast.Compiler, schema map[string]any) (err error) {
+	e.deny, err = prepared("data.meshgen[subject][policy].deny[v]", rego.Compiler(compiler))
+	if err != nil {
+		return err
+	}
+	store := rego.Store(inmem.NewFromObject(map[string]any{"schema": schema}))
+	offline := ast.CapabilitiesForThisVersion()
+	offline.AllowNet = []string{}
+	e.valid, err = prepared("[ok, problems] := json.match_schema(input, data.schema)", store, rego.Capabilities(offline))
+	if err != nil {
+		return err
+	}
+	e.validObjects, err = prepared(
+		"[ok, problems] := json.match_schema(input.objects, data.schema.properties.objects)", store, rego.Capabilities(offline))
+	return err
+}
+
+func prepared(query string, options ...func(*rego.Rego)) (rego.PreparedEvalQuery, error) {
+	options = append(options, rego.Query(query), rego.StrictBuiltinErrors(true))
+	q, err := rego.New(options...).PrepareForEval(context.Background())
+	if err != nil {
+		return q, fmt.Errorf("%s: %w", query, err)
+	}
+	return q, nil
+}
+
+func inputSchema() (map[string]any, error) {
+	b, err := files.ReadFile("input.json")
+	if err != nil {
+		return nil, fmt.Errorf("read schema of policy input: %w", err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(b, &schema); err != nil {
+		return nil, fmt.Errorf("read schema of policy input: %w", err)
+	}
+	return schema, nil
+}
+
+// parseModules reads the Rego files whose path is kept, with their METADATA.
+func parseModules(from fs.FS, keep func(path string) bool) (map[string]*ast.Module, error) {
+	paths, err := fs.Glob(from, "*/*.rego")
+	if err != nil {
+		return nil, fmt.Errorf("list policies: %w", err)
+	}
+	modules := map[string]*ast.Module{}
+	for _, path := range paths {
+		if !keep(path) {
+			continue
+		}
+		b, err := fs.ReadFile(from, path)
+		if err != nil {
+			return nil, fmt.Errorf("read policy: %w", err)
+		}
+		modules[path], err = ast.ParseModuleWithOpts(path, string(b), ast.ParserOptions{
+			ProcessAnnotation: true, RegoVersion: ast.RegoV1, Capabilities: capabilities(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("parse policy: %w", err)
+		}
+	}
+	return modules, nil
+}
+
+// compile checks types against the plan's schema too: a policy that reads a
+// field of the plan that is not there does not compile. Objects have any field,
+// which the type checker only grants to what has no schema.
+func compile(modules map[string]*ast.Module, schema map[string]any) (*ast.Compiler, error) {
+	fields, _ := schema["properties"].(map[string]any)
+	schemas := ast.NewSchemaSet()
+	schemas.Put(ast.SchemaRootRef, map[string]any{
+		"type": "object", "properties": map[string]any{"plan": fields["plan"], "objects": map[string]any{}},
+	})
+	compiler := ast.NewCompiler().
+		WithStrict(true).
+		WithCapabilities(capabilities()).
+		WithSchemas(schemas).
+		WithDefaultRegoVersion(ast.RegoV1)
+	compiler.Compile(modules)
+	if compiler.Failed() {
+		return nil, fmt.Errorf("compile policies: %w", errors.Join(compiler.Errors))
+	}
+	return compiler, nil
+}
+
+// capabilities leave out whatever could answer differently tomorrow or look
+// outside the input.
+func capabilities() *ast.Capabilities {
+	c := ast.CapabilitiesForThisVersion()
+	c.AllowNet = []string{}
+	c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool {
+		return b.Nondeterministic || b.Name == "opa.runtime" || strings.HasPrefix(b.Name, "net.") ||
+			strings.HasPrefix(b.Name, "rand.") || b.Name == "http.send" || b.Name == "time.now_ns"
+	})
+	return c
+}

@@ -1,0 +1,31 @@
+# METADATA
+# scope: package
+# title: Objects
+# description: Kubernetes objects as they stand in the input, and the form of a violation.
+package lib.objects
+
+of_kind(kind) := {o |
+	some o in input.objects
+	o.object.kind == kind
+}
+
+name(o) := o.object.metadata.name
+
+namespace(o) := object.get(o.object, ["metadata", "namespace"], "")
+
+subject(o) := sprintf("%s/%s/%s", [o.object.kind, namespace(o), name(o)])
+
+violation(o, message) := {"subject": subject(o), "message": message, "file": o.file}
+
+# decided is a violation of a planned decision: it is shown where the profile
+# asks for it, so that the file has to be named in the message.
+decided(o, decision, message) := {
+	"subject": decision,
+	"message": sprintf("%s: %s", [subject(o), message]),
+	"file": o.file,
+}
+
+# listing puts the subjects of objects into words.
+listing(os) := concat(" and ", sort([subject(o) | some o in os])) if {
+	count(os) > 0
+} else := "nothing"

@@ -1,0 +1,171 @@
+// Package policies judges what would be written: rules in Rego over the plan
+// and over the Kubernetes objects that the cluster would receive. A policy is a
+// second opinion in another language; it never recomputes the plan's
+// arithmetic, and never sees Helm values or patches.
+//
+// A policy is <subject>/<policy>.rego with its test beside it. Its id is its
+// path with dashes (keda/null-is-not-zero), and everything that is said about
+// it stands in its METADATA; no Go code lists policies.
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+
+	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/manifests"
+	"github.com/meshgen/meshgen/internal/plan"
+)
+
+// Check judges the objects of a cluster against its plan by every policy. An
+// input that lacks what policies may read is an error, for Rego would take it
+// as a pass.
+func Check(ctx context.Context, p *plan.Plan, objects []manifests.Object) (diag.List, error) {
+	if p == nil {
+		return nil, errors.New("check policies: no plan")
+	}
+	e, err := compiled()
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.judge(ctx, p, objects)
+	if err != nil {
+		return nil, fmt.Errorf("check policies of %s: %w", p.Cluster, err)
+	}
+	return found, nil
+}
+
+// CheckManifests judges objects by the policies that need no plan, and tells
+// how many policies it left out.
+func CheckManifests(ctx context.Context, objects []manifests.Object) (found diag.List, leftOut int, err error) {
+	e, err := compiled()
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, p := range e.policies {
+		if p.needsPlan() {
+			leftOut++
+		}
+	}
+	found, err = e.judge(ctx, nil, objects)
+	if err != nil {
+		return nil, 0, fmt.Errorf("check policies: %w", err)
+	}
+	return found, leftOut, nil
+}
+
+func (e *engine) judge(ctx context.Context, p *plan.Plan, objects []manifests.Object) (diag.List, error) {
+	doc, err := document(p, objects)
+	if err != nil {
+		return nil, err
+	}
+	return e.judgeDocument(ctx, p, doc)
+}
+
+func (e *engine) judgeDocument(ctx context.Context, p *plan.Plan, doc map[string]any) (diag.List, error) {
+	in, err := parsed(doc)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.validate(ctx, in, p != nil); err != nil {
+		return nil, err
+	}
+	results, err := e.deny.Eval(ctx, rego.EvalParsedInput(in))
+	if err != nil {
+		return nil, err
+	}
+	var found diag.List
+	for _, r := range results {
+		policy, v, err := e.violation(r.Bindings)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil || !policy.needsPlan() {
+			found = append(found, policy.finding(v, p))
+		}
+	}
+	return found.Sorted(), nil
+}
+
+// validate holds the input against input.json.
+func (e *engine) validate(ctx context.Context, in ast.Value, whole bool) error {
+	query := e.validObjects
+	if whole {
+		query = e.valid
+	}
+	results, err := query.Eval(ctx, rego.EvalParsedInput(in))
+	if err != nil {
+		return fmt.Errorf("validate input: %w", err)
+	}
+	if len(results) != 1 {
+		return errors.New("validate input: no answer")
+	}
+	problems, _ := results[0].Bindings["problems"].([]any)
+	if ok, _ := results[0].Bindings["ok"].(bool); !ok {
+		return fmt.Errorf("input is not what policies read: %s", describe(problems))
+	}
+	return nil
+}
+
+// describe lists the problems of a schema validation, at most three.
+func describe(problems []any) string {
+	var words []string
+	for _, p := range problems {
+		text := fmt.Sprint(p)
+		if m, ok := p.(map[string]any); ok {
+			text = fmt.Sprint(m["error"])
+		}
+		words = append(words, text)
+	}
+	if n := len(words); n > 3 {
+		words = append(words[:3], fmt.Sprintf("and %d more", n-3))
+	}
+	return strings.Join(words, "; ")
+}
+
+// violation is one element of a policy's deny set.
+type violation struct{ subject, message, file string }
+
+func (e *engine) violation(b rego.Vars) (Policy, violation, error) {
+	id := identifier(fmt.Sprint(b["subject"]), fmt.Sprint(b["policy"]))
+	policy, ok := e.policies[id]
+	if !ok {
+		return Policy{}, violation{}, fmt.Errorf("policy %s denies and has no METADATA", id)
+	}
+	fields, _ := b["v"].(map[string]any)
+	var v violation
+	v.subject, _ = fields["subject"].(string)
+	v.message, _ = fields["message"].(string)
+	v.file, _ = fields["file"].(string)
+	if v.subject == "" || v.message == "" {
+		return Policy{}, violation{}, fmt.Errorf("policy %s: a violation without subject or message: %v", id, b["v"])
+	}
+	return policy, v, nil
+}
+
+// finding puts a violation where its subject stands: a decision where the
+// profile asks for it, an object in its file, and what is not there at the top
+// of the profile.
+func (policy Policy) finding(v violation, p *plan.Plan) diag.Finding {
+	return diag.Finding{
+		Severity: policy.Severity, ID: policy.ID, Pos: position(v, p),
+		Subject: v.subject, Message: v.message, Hint: policy.Remedy,
+	}
+}
+
+func position(v violation, p *plan.Plan) diag.Pos {
+	if p != nil {
+		if d, ok := p.Decision(v.subject); ok {
+			return d.Pos
+		}
+	}
+	if v.file != "" || p == nil || len(p.Decisions) == 0 {
+		return diag.Pos{File: v.file}
+	}
+	return diag.Pos{File: p.Decisions[0].Pos.File, Line: 1, Column: 1}
+}

@@ -1,0 +1,320 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/profile"
+)
+
+const maxEvent = 366 * 24 * time.Hour
+
+// checker looks at the rules that span fields. It may see a profile that lost
+// fields to the walk: it judges only what is there.
+type checker struct {
+	*profile.Profile
+	findings diag.List
+}
+
+func check(p *profile.Profile) diag.List {
+	c := &checker{Profile: p}
+	c.zones()
+	c.istiod()
+	c.names()
+	for i, e := range p.Spec.Events {
+		c.event(e, itemPath("spec.events", i))
+	}
+	c.references()
+	c.gateways()
+	c.namespaces()
+	return c.findings
+}
+
+func (c *checker) report(id, path, message, hint string) {
+	c.findings = append(c.findings, diag.Finding{
+		Severity: diag.Error, ID: id, Pos: c.Pos(path), Subject: path, Message: message, Hint: hint,
+	})
+}
+
+func (c *checker) inconsistent(path, message, hint string) {
+	c.report(Inconsistent, path, path+" "+message, hint)
+}
+
+func (c *checker) zones() {
+	for i, z := range c.Spec.Zones {
+		for j, pool := range z.NodePools {
+			path := itemPath(itemPath("spec.zones", i)+".nodePools", j) + ".nodes"
+			n := pool.Nodes
+			if c.allGiven(path, "min", "now", "max") && (n.Min > n.Now || n.Now > n.Max) {
+				c.inconsistent(path, fmt.Sprintf("has min %d, now %d and max %d, expected min ≤ now ≤ max", n.Min, n.Now, n.Max), "")
+			}
+		}
+	}
+}
+
+// allGiven reports whether the user wrote each field of the mapping at path.
+func (c *checker) allGiven(path string, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !c.Given(path + "." + name) })
+}
+
+func (c *checker) bounds(path string, low, high int64) {
+	if low > high && high > 0 {
+		c.inconsistent(path, fmt.Sprintf("has min %d above max %d", low, high), "swap them, or raise max")
+	}
+}
+
+func (c *checker) istiod() {
+	const path = "spec.istiod"
+	if r := c.Spec.Istiod.MemoryModel.FittedEndpoints; r != nil && c.allGiven(path+".memoryModel.fittedEndpoints", "min", "max") {
+		c.bounds(path+".memoryModel.fittedEndpoints", r.Min, max(r.Max, 0))
+	}
+	if r := c.Spec.Istiod.Running; r.MinReplicas != nil && r.MaxReplicas != nil && *r.MinReplicas > *r.MaxReplicas {
+		c.inconsistent(path+".running", fmt.Sprintf("has minReplicas %d above maxReplicas %d", *r.MinReplicas, *r.MaxReplicas), "")
+	}
+	for i, t := range c.Spec.Istiod.Tolerations {
+		at := itemPath(path+".tolerations", i)
+		if t.Operator == "Equal" && !c.Given(at+".key") && c.Given(at) {
+			c.inconsistent(at, "has no key, which operator Equal needs", "add key, or write operator: Exists")
+		}
+		if t.Operator == "Exists" && t.Value != "" {
+			c.inconsistent(at+".value", "stands beside operator Exists, which takes no value", "leave value out, or write operator: Equal")
+		}
+	}
+}
+
+// names finds names that stand twice in a list that is keyed by them.
+func (c *checker) names() {
+	s := c.Spec
+	for i, z := range s.Zones {
+		path := itemPath("spec.zones", i) + ".nodePools"
+		unique(c, path, z.NodePools, func(p profile.NodePool) string { return p.Name })
+	}
+	unique(c, "spec.zones", s.Zones, func(z profile.Zone) string { return z.Name })
+	unique(c, "spec.events", s.Events, func(e profile.Event) string { return e.Name })
+	unique(c, "spec.namespaces", s.Namespaces, func(n profile.Namespace) string { return n.Name })
+	unique(c, "spec.services", s.Services, serviceName)
+	unique(c, "spec.gateways", s.Gateways, func(g profile.Gateway) string { return joined(g.Namespace, g.Name) })
+}
+
+func serviceName(s profile.Service) string { return joined(s.Namespace, s.Name) }
+
+// joined is namespace/name, or empty when a part was lost to the walk.
+func joined(namespace, name string) string {
+	if namespace == "" || name == "" {
+		return ""
+	}
+	return namespace + "/" + name
+}
+
+func unique[T any](c *checker, path string, items []T, name func(T) string) {
+	first := map[string]int{}
+	for i, item := range items {
+		n := name(item)
+		if n == "" {
+			continue
+		}
+		j, twice := first[n]
+		if !twice {
+			first[n] = i
+			continue
+		}
+		at := itemPath(path, i) + ".name"
+		c.report(DuplicateName, at, fmt.Sprintf("%s is %q, as on line %d", at, n, c.Pos(itemPath(path, j)+".name").Line), "each name stands once")
+	}
+}
+
+func (c *checker) event(e profile.Event, path string) {
+	dated := c.Given(path+".start") || c.Given(path+".end")
+	weekly := c.Given(path + ".weekly")
+	switch {
+	case dated && weekly:
+		c.inconsistent(path, "has both start and end and weekly", "keep one: an event is dated or weekly")
+	case !dated && !weekly:
+		c.inconsistent(path, "has neither start and end nor weekly", "say when it takes place")
+	case dated && !c.allGiven(path, "start", "end"):
+		c.inconsistent(path, "has only one of start and end", "a dated event has both")
+	}
+	c.eventLoad(e, path)
+	switch {
+	case e.Weekly != nil && weekly:
+		c.weekly(e, path)
+	case e.Start != nil && e.End != nil:
+		c.dated(e, path)
+	}
+}
+
+func (c *checker) eventLoad(e profile.Event, path string) {
+	load, multiplier := c.Given(path+".load"), c.Given(path+".multiplier")
+	switch {
+	case load && multiplier:
+		c.inconsistent(path, "has both load and multiplier", "keep one")
+	case !load && !multiplier:
+		c.inconsistent(path, "has neither load nor multiplier", "say how much load it brings, such as multiplier: {connections: 2, endpoints: 1.5}")
+	}
+	for _, name := range []string{"load", "multiplier"} {
+		at := path + "." + name
+		if c.Given(at) && !c.Given(at+".connections") && !c.Given(at+".endpoints") && (e.Load != nil || e.Multiplier != nil) {
+			c.inconsistent(at, "names neither connections nor endpoints", "name at least one of them")
+		}
+	}
+}
+
+func (c *checker) dated(e profile.Event, path string) {
+	length := e.End.Sub(e.Start.Time)
+	switch {
+	case length <= 0:
+		c.inconsistent(path+".end", fmt.Sprintf("is %s, not after the start %s", e.End.Format(time.RFC3339), e.Start.Format(time.RFC3339)), "end the event after it starts")
+		return
+	case length > maxEvent:
+		c.inconsistent(path+".end", fmt.Sprintf("is %d days after the start, expected at most %d", int(length.Hours()/24), int(maxEvent.Hours()/24)), "raise the load at rest instead")
+	}
+	c.ramp(e, path, length)
+}
+
+func (c *checker) ramp(e profile.Event, path string, length time.Duration) {
+	if e.Ramp.Duration > length {
+		c.inconsistent(path+".ramp", fmt.Sprintf("is %s, longer than the event's %s", e.Ramp.Duration, length), "let the climb end with the event at the latest")
+	}
+}
+
+func (c *checker) weekly(e profile.Event, path string) {
+	w := e.Weekly
+	for i, day := range w.Days {
+		if day != "" && slices.Index(w.Days, day) < i {
+			c.report(DuplicateName, itemPath(path+".weekly.days", i), fmt.Sprintf("%s stands twice in %s.weekly.days", day, path), "keep one")
+		}
+	}
+	if w.Start == "" || w.End == "" {
+		return
+	}
+	length := minutes(w.End) - minutes(w.Start)
+	if length == 0 {
+		c.inconsistent(path+".weekly.end", fmt.Sprintf("is %s, as the start", w.End), "for a whole day write start: \"00:00\", end: \"24:00\"")
+		return
+	}
+	if length < 0 {
+		length += 24 * 60
+	}
+	c.ramp(e, path, time.Duration(length)*time.Minute)
+}
+
+// minutes reads HH:MM, which the shape has judged.
+func minutes(hhmm string) int {
+	return 600*int(hhmm[0]-'0') + 60*int(hhmm[1]-'0') + 10*int(hhmm[3]-'0') + int(hhmm[4]-'0')
+}
+
+// names of one kind that fields may refer to.
+type names struct {
+	kind  string
+	known map[string]bool
+}
+
+// known collects names; a list from which one was lost refuses nothing.
+func known[T any](kind string, items []T, name func(T) string) names {
+	set := names{kind, map[string]bool{}}
+	for _, item := range items {
+		n := name(item)
+		if n == "" {
+			return names{kind, nil}
+		}
+		set.known[n] = true
+	}
+	return set
+}
+
+func (c *checker) refer(path, name string, to names) {
+	if name == "" || to.known == nil || to.known[name] {
+		return
+	}
+	hint := fmt.Sprintf("the profile lists no %s", to.kind)
+	all := slices.Sorted(maps.Keys(to.known))
+	if near, ok := nearest(name, all); ok {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	} else if len(all) > 0 && len(all) <= 12 {
+		hint = fmt.Sprintf("the profile lists %s", strings.Join(all, ", "))
+	} else if len(all) > 0 {
+		hint = fmt.Sprintf("list it first, or name one of the %d that the profile lists", len(all))
+	}
+	c.report(UnknownReference, path, fmt.Sprintf("%s is %q, which is no %s of this profile", path, name, to.kind), hint)
+}
+
+func (c *checker) references() {
+	s := c.Spec
+	services := known("service", s.Services, serviceName)
+	namespaces := known("namespace", s.Namespaces, func(n profile.Namespace) string { return n.Name })
+	zones := known("zone", s.Zones, func(z profile.Zone) string { return z.Name })
+	events := known("event", s.Events, func(e profile.Event) string { return e.Name })
+	for i, service := range s.Services {
+		path := itemPath("spec.services", i)
+		c.refer(path+".namespace", service.Namespace, namespaces)
+		for j, call := range service.Calls {
+			c.refer(itemPath(path+".calls", j), call, services)
+		}
+		for j, call := range service.ObservedCalls {
+			c.refer(itemPath(path+".observedCalls", j), call, services)
+		}
+		referKeys(c, path+".endpoints", service.Endpoints, zones)
+		referKeys(c, path+".clients", service.Clients, zones)
+		referKeys(c, path+".events", service.Events, events)
+		c.service(service, path)
+	}
+}
+
+func referKeys[V any](c *checker, path string, m map[string]V, to names) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		c.refer(fieldPath(path, key), key, to)
+	}
+}
+
+func (c *checker) service(s profile.Service, path string) {
+	c.bounds(path+".replicas", s.Replicas.Min, s.Replicas.Max)
+	total := int64(0)
+	for _, n := range s.Endpoints {
+		total += n
+	}
+	sound := c.Given(path+".endpoints") && c.allGiven(path+".replicas", "min", "max") && s.Replicas.Max > 0
+	if sound && s.Replicas.Min <= s.Replicas.Max && (total < s.Replicas.Min || total > s.Replicas.Max) {
+		c.inconsistent(path+".endpoints", fmt.Sprintf("sum to %d, outside the replicas %d to %d", total, s.Replicas.Min, s.Replicas.Max), "count the endpoints at rest, or correct the replicas")
+	}
+	c.clients(s, path)
+}
+
+func (c *checker) clients(s profile.Service, path string) {
+	if len(s.Clients) == 0 {
+		return
+	}
+	sum := new(big.Rat)
+	for _, share := range s.Clients {
+		sum.Add(sum, &share.Rat)
+	}
+	if sum.Cmp(big.NewRat(1, 1)) != 0 {
+		c.inconsistent(path+".clients", fmt.Sprintf("sum to %s, expected exactly 1", profile.Exact(sum)), "give each zone's share of the calls, such as 0.5 and 0.5")
+	}
+}
+
+func (c *checker) gateways() {
+	var pools []profile.NodePool
+	for _, z := range c.Spec.Zones {
+		pools = append(pools, z.NodePools...)
+	}
+	all := known("node pool", pools, func(p profile.NodePool) string { return p.Name })
+	for i, g := range c.Spec.Gateways {
+		path := itemPath("spec.gateways", i)
+		c.refer(path+".nodePool", g.NodePool, all)
+		c.bounds(path+".replicas", g.Replicas.Min, g.Replicas.Max)
+	}
+}
+
+func (c *checker) namespaces() {
+	for i, n := range c.Spec.Namespaces {
+		path := itemPath("spec.namespaces", i) + ".sidecarScope"
+		if n.SidecarScope.Rollout == "canary" && !c.Given(path+".canary") {
+			c.inconsistent(path, "has rollout canary and names no canary", "add canary: the workload that tries the scope")
+		}
+	}
+}

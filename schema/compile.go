@@ -1,0 +1,155 @@
+package schema
+
+import (
+	"embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/cuecontext"
+)
+
+//go:embed *.cue
+var sources embed.FS
+
+// compiled is the schema in one CUE context. A context is for one goroutine and
+// never gives memory back, so each Load has its own; compiling takes 2 ms.
+type compiled struct {
+	ctx      *cue.Context
+	profile  *shape
+	defaults *gap
+}
+
+func compile() (*compiled, error) {
+	inst := build.NewContext().NewInstance("schema", nil)
+	entries, err := sources.ReadDir(".")
+	if err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	for _, e := range entries {
+		data, err := sources.ReadFile(e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read the schema: %w", err)
+		}
+		if err := inst.AddFile(e.Name(), data); err != nil {
+			return nil, fmt.Errorf("parse the schema: %w", err)
+		}
+	}
+	if err := inst.Complete(); err != nil {
+		return nil, fmt.Errorf("resolve the schema: %w", err)
+	}
+	ctx := cuecontext.New()
+	root := ctx.BuildInstance(inst)
+	if err := root.Err(); err != nil {
+		return nil, fmt.Errorf("compile the schema: %w", err)
+	}
+	d := &deriver{known: map[string]*shape{}}
+	return &compiled{
+		ctx:      ctx,
+		profile:  d.shape(root.LookupPath(cue.MakePath(cue.Def("#Profile")))),
+		defaults: gaps(root.LookupPath(cue.MakePath(cue.Def("#Defaults")))),
+	}, nil
+}
+
+// shape is what the schema allows at one place: a mapping with known fields, a
+// mapping with free keys, a list, a scalar, or a scalar or a mapping.
+type shape struct {
+	value    cue.Value
+	id       string // alike for values of one definition
+	kinds    cue.Kind
+	fields   map[string]*shape
+	names    []string // of fields, in the schema's order
+	required []string
+	keys     *shape // of free keys
+	each     *shape // of their values
+	item     *shape
+	choices  []string // of an enumeration
+	expect   string
+	hint     string
+	doc      string
+}
+
+type deriver struct{ known map[string]*shape }
+
+// shape derives a value's shape; the definitions that values refer to are
+// derived once, for a profile of 1,000 services is judged against few.
+func (d *deriver) shape(v cue.Value) *shape {
+	_, ref := v.ReferencePath()
+	id := ref.String()
+	if _, seen := d.known[id]; !seen || id == "" {
+		if id == "" {
+			id = "." + strconv.Itoa(len(d.known))
+		}
+		s := &shape{value: v, id: id, kinds: v.IncompleteKind()}
+		d.known[id] = s
+		s.expect, s.hint = attributes(v)
+		d.descend(s)
+	}
+	s := *d.known[id]
+	if docs := v.Doc(); len(docs) > 0 {
+		s.doc = strings.TrimSpace(docs[0].Text())
+	}
+	return &s
+}
+
+func attributes(v cue.Value) (expect, hint string) {
+	for _, source := range []cue.Value{v, cue.Dereference(v)} {
+		if a := source.Attribute("expect"); a.Err() == nil && expect == "" {
+			expect, _ = a.String(0)
+		}
+		if a := source.Attribute("hint"); a.Err() == nil && hint == "" {
+			hint, _ = a.String(0)
+		}
+	}
+	return expect, hint
+}
+
+func (d *deriver) descend(s *shape) {
+	for _, v := range alternatives(s.value) {
+		if choice, err := v.String(); err == nil {
+			s.choices = append(s.choices, choice)
+		}
+		if v.IncompleteKind() == cue.StructKind {
+			d.mapping(s, v)
+		}
+	}
+	if s.kinds == cue.ListKind {
+		s.item = d.shape(s.value.LookupPath(cue.MakePath(cue.AnyIndex)))
+	}
+}
+
+// alternatives are the operands of a disjunction, or the value alone.
+func alternatives(v cue.Value) []cue.Value {
+	op, operands := cue.Dereference(v).Expr()
+	if op != cue.OrOp {
+		return []cue.Value{v}
+	}
+	var all []cue.Value
+	for _, o := range operands {
+		all = append(all, alternatives(o)...)
+	}
+	return all
+}
+
+func (d *deriver) mapping(s *shape, v cue.Value) {
+	s.fields = map[string]*shape{}
+	fields, err := v.Fields(cue.Optional(true), cue.Patterns(true))
+	if err != nil {
+		return
+	}
+	for fields.Next() {
+		sel := fields.Selector()
+		if sel.ConstraintType() == cue.PatternConstraint {
+			s.keys, s.each = d.shape(sel.Pattern()), d.shape(fields.Value())
+			continue
+		}
+		name := sel.Unquoted()
+		s.fields[name] = d.shape(fields.Value())
+		s.names = append(s.names, name)
+		if sel.ConstraintType() == cue.RequiredConstraint {
+			s.required = append(s.required, name)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cuelang.org/go/cue"
+)
+
+// judgement is one value under one constraint; profiles repeat most of theirs.
+type judgement struct {
+	shape   string
+	kind    kind
+	literal string
+}
+
+// accepts lets CUE judge a scalar, or a list that is empty.
+func (w *walk) accepts(n *node, s *shape) bool {
+	if n.kind == mapping || n.kind == list && len(n.items) > 0 || n.kind >= null {
+		return false
+	}
+	j := judgement{s.id, n.kind, n.literal}
+	ok, known := w.judged[j]
+	if !known {
+		ok = s.value.Unify(w.cueValue(n)).Validate(cue.Concrete(true)) == nil && inCalendar(s.id, n.literal)
+		w.judged[j] = ok
+	}
+	return ok
+}
+
+// inCalendar refuses 30 February, which has the pattern of a date.
+func inCalendar(definition, literal string) bool {
+	var err error
+	switch definition {
+	case "#Instant":
+		_, err = time.Parse(time.RFC3339, literal)
+	case "#Date":
+		_, err = time.Parse(time.DateOnly, literal)
+	}
+	return err == nil
+}
+
+func (w *walk) cueValue(n *node) cue.Value {
+	switch n.kind {
+	case list:
+		return w.schema.ctx.NewList()
+	case text:
+		return w.schema.ctx.Encode(n.literal)
+	default:
+		return w.schema.ctx.CompileString(n.literal)
+	}
+}
+
+func (w *walk) invalid(n *node, s *shape, path string) {
+	f := w.report(n.pos, InvalidValue, path, fmt.Sprintf("%s is %s, expected %s", path, describe(n), s.expected()))
+	near, ok := nearest(n.literal, s.choices)
+	switch {
+	case s.hint != "":
+		f.Hint = s.hint
+	case n.kind == text && n.literal != "" && ok:
+		f.Hint = fmt.Sprintf("did you mean %s?", near)
+	case n.kind == null:
+		f.Hint = "leave the field out, or give it a value"
+	case n.kind == incomplete:
+		f.Hint = "give it one concrete value"
+	case n.kind >= number && n.kind <= boolean && s.kinds == cue.StringKind:
+		f.Hint = fmt.Sprintf("put it in quotes: %q", n.literal)
+	}
+}
+
+// expected says what the schema allows here, in words.
+func (s *shape) expected() string {
+	switch {
+	case s.expect != "":
+		return s.expect
+	case len(s.choices) == 1:
+		return s.choices[0]
+	case len(s.choices) > 1:
+		return "one of " + strings.Join(s.choices, ", ")
+	case s.kinds == cue.BoolKind:
+		return "true or false"
+	case s.kinds == cue.ListKind:
+		return "a list"
+	case s.each != nil:
+		return "a mapping from " + s.keys.expected() + " to " + s.each.expected()
+	default:
+		return "a mapping with the fields " + strings.Join(s.names, ", ")
+	}
+}
+
+func describe(n *node) string {
+	switch n.kind {
+	case list:
+		if len(n.items) == 0 {
+			return "an empty list"
+		}
+		return n.kind.String()
+	case text:
+		return fmt.Sprintf("%q", clip(n.literal))
+	case number, boolean, incomplete:
+		return n.kind.String() + " " + clip(n.literal)
+	default:
+		return n.kind.String()
+	}
+}
+
+// clip keeps a finding on one line of a terminal.
+func clip(s string) string {
+	const limit = 60
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit]) + "…"
+}

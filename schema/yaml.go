@@ -1,0 +1,199 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/meshgen/meshgen/internal/diag"
+)
+
+// readYAML turns the one document of a file into a tree, with aliases and merge
+// keys expanded. The root is nil when the file is not one YAML mapping.
+func readYAML(file string, data []byte) (*node, diag.List) {
+	if at := binaryAt(data); at >= 0 {
+		f := atTop(file, NotYAML, "the file is not UTF-8 text", "save it as UTF-8")
+		f.Line, f.Column = lineColumn(data, at)
+		return nil, diag.List{f}
+	}
+	docs := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	if err := docs.Decode(&doc); err != nil {
+		return nil, diag.List{syntaxError(file, err)}
+	}
+	r := &yamlReader{file: file}
+	switch err := docs.Decode(&second); {
+	case err == nil:
+		r.report(&second, NotYAML, "the file holds more than one document", "write one profile in one file")
+	case !errors.Is(err, io.EOF):
+		r.findings = append(r.findings, syntaxError(file, err))
+	}
+	root := r.node(doc.Content[0], diag.Pos{File: file, Line: 1, Column: 1}, 0)
+	if r.stopped {
+		return nil, r.findings
+	}
+	return root, r.findings
+}
+
+// binaryAt is the offset of the first byte that no text has, or -1.
+func binaryAt(data []byte) int {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == 0 || r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+func lineColumn(data []byte, at int) (line, column int) {
+	before := data[:at]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte("\n")) + 1, len(before) - start + 1
+}
+
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+func syntaxError(file string, err error) diag.Finding {
+	if errors.Is(err, io.EOF) {
+		return atTop(file, NotYAML, "the file is empty", "write a ClusterProfile: apiVersion, kind, metadata and spec")
+	}
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	f := atTop(file, NotYAML, "", "")
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		f.Line, _ = strconv.Atoi(m[1])
+		message = message[len(m[0]):]
+	}
+	f.Message = "the file is not YAML: " + message
+	return f
+}
+
+// yamlReader expands one document. It stops at the first sign of a bomb.
+type yamlReader struct {
+	file     string
+	findings diag.List
+	nodes    int
+	stopped  bool
+}
+
+func (r *yamlReader) pos(n *yaml.Node) diag.Pos {
+	return diag.Pos{File: r.file, Line: max(n.Line, 1), Column: max(n.Column, 1)}
+}
+
+func (r *yamlReader) report(at *yaml.Node, id, message, hint string) {
+	f := atTop(r.file, id, message, hint)
+	f.Pos = r.pos(at)
+	r.findings = append(r.findings, f)
+}
+
+func (r *yamlReader) stop(at *yaml.Node, message, hint string) *node {
+	if !r.stopped {
+		r.report(at, TooLarge, message, hint)
+	}
+	r.stopped = true
+	return &node{kind: null}
+}
+
+func (r *yamlReader) node(n *yaml.Node, pos diag.Pos, depth int) *node {
+	r.nodes++
+	switch {
+	case r.stopped:
+		return &node{kind: null}
+	case depth > MaxDepth:
+		return r.stop(n, fmt.Sprintf("the document is nested deeper than %d levels", MaxDepth), "an alias inside its own anchor nests without end")
+	case r.nodes > MaxNodes:
+		return r.stop(n, fmt.Sprintf("the document has more than %d fields and items once its aliases are expanded", MaxNodes), "use fewer aliases")
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return r.node(n.Alias, pos, depth+1)
+	case yaml.MappingNode:
+		return r.mapping(n, pos, depth)
+	case yaml.SequenceNode:
+		out := &node{kind: list, pos: pos}
+		for _, item := range n.Content {
+			out.items = append(out.items, r.node(item, r.pos(item), depth+1))
+		}
+		return out
+	default:
+		return r.scalar(n, pos)
+	}
+}
+
+func (r *yamlReader) mapping(n *yaml.Node, pos diag.Pos, depth int) *node {
+	out := &node{kind: mapping, pos: pos}
+	var merged []*node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			r.report(n.Content[i], NotYAML, "a key is not a plain name", "")
+		case key.ShortTag() == "!!merge":
+			merged = append(merged, r.node(value, r.pos(key), depth+1))
+		default:
+			out.fields = append(out.fields, field{key.Value, r.node(value, r.pos(n.Content[i]), depth+1)})
+		}
+	}
+	for _, m := range merged {
+		r.merge(out, m)
+	}
+	return out
+}
+
+// merge adds the fields that out lacks, as the merge key << of YAML 1.1 does:
+// what is written beside it wins, then the first of a list.
+func (r *yamlReader) merge(out, from *node) {
+	switch from.kind {
+	case mapping:
+		had := map[string]bool{}
+		for _, f := range out.fields {
+			had[f.key] = true
+		}
+		for _, f := range from.fields {
+			if !had[f.key] {
+				out.fields = append(out.fields, f)
+			}
+		}
+	case list:
+		for _, item := range from.items {
+			r.merge(out, item)
+		}
+	default:
+		f := atTop(r.file, NotYAML, "the merge key << needs a mapping, found "+describe(from), "")
+		f.Pos = from.pos
+		r.findings = append(r.findings, f)
+	}
+}
+
+func (r *yamlReader) scalar(n *yaml.Node, pos diag.Pos) *node {
+	out := &node{kind: text, literal: n.Value, pos: pos}
+	switch n.ShortTag() {
+	case "!!str", "!!timestamp":
+	case "!!null":
+		out.kind = null
+	case "!!bool":
+		out.kind, out.literal = boolean, strings.ToLower(n.Value)
+	case "!!int", "!!float":
+		out.kind = number
+		if !exactNumber.MatchString(n.Value) {
+			r.report(n, InvalidValue, fmt.Sprintf("the number %s is ambiguous or too long: YAML readers disagree on what it means", clip(n.Value)),
+				"write it in plain decimal digits without leading zeros, or in quotes if it is a text")
+			out.literal, out.kind = "", rejected
+		}
+	default:
+		r.report(n, NotYAML, fmt.Sprintf("the tag %s is not supported", clip(n.Tag)), "leave it out")
+		out.kind = rejected
+	}
+	return out
+}
