@@ -14,13 +14,13 @@ import (
 
 // Policy is what a policy's METADATA says about it.
 type Policy struct {
-	ID          string        // subject/policy, with dashes
-	Title       string        // what holds when nothing is denied
-	Description string        // why it matters
-	Severity    diag.Severity // of its findings
-	Remedy      string        // what to do
-	Source      string        // the incident or the public report that earned it
-	Needs       []string      // "plan" when it judges against the plan
+	ID          string        `json:"id"`              // subject/policy, with dashes
+	Title       string        `json:"title"`           // what holds when nothing is denied
+	Description string        `json:"description"`     // why it matters
+	Severity    diag.Severity `json:"severity"`        // of its findings
+	Remedy      string        `json:"remedy"`          // what to do
+	Source      string        `json:"source"`          // the incident or the public report that earned it
+	Needs       []string      `json:"needs,omitempty"` // "plan" when it judges against the plan
 }
 
 // List returns every policy, sorted by id.

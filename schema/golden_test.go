@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected findings in testdata")
 
 // Each archive is one mistake: its files, or an edit of minimal.yaml ("<" lines
-// are replaced by the ">" lines after them), and the findings as printed.
+// are replaced by the ">" lines after them, edits are a blank line apart), and the findings as printed.
 func TestFindings(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) < 35 {
@@ -80,6 +80,7 @@ func edited(t *testing.T, edit string) string {
 	result := string(base)
 	lines := strings.SplitAfter(edit, "\n")
 	for len(lines) > 1 {
+		_, lines = taken(lines, "\n")
 		old, rest := taken(lines, "<")
 		replacement, rest := taken(rest, ">")
 		if old == "" || strings.Count(result, old) != 1 {

@@ -18,6 +18,23 @@ import (
 // updates it whenever one changes.
 var managed = map[string]string{"app.kubernetes.io/managed-by": "meshgen"}
 
+// scaledObject is KEDA's ScaledObject without the empty scalingModifiers that
+// its type would print.
+type scaledObject struct {
+	metav1.TypeMeta
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     scaledObjectSpec  `json:"spec"`
+}
+
+type scaledObjectSpec struct {
+	v1alpha1.ScaledObjectSpec
+	Advanced advanced `json:"advanced"`
+}
+
+type advanced struct {
+	HPA *v1alpha1.HorizontalPodAutoscalerConfig `json:"horizontalPodAutoscalerConfig"`
+}
+
 // hpaPrefix is what KEDA puts before a ScaledObject's name for its HPA's, which
 // may have 63 characters.
 const hpaPrefix, maxName = "keda-hpa-", 63
@@ -28,18 +45,17 @@ func (w *writer) meta() metav1.ObjectMeta {
 
 func (w *writer) scaledObject(file string) {
 	low, high := w.number("istiod.replicas.min"), w.number("istiod.replicas.max")
-	o := &v1alpha1.ScaledObject{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "ScaledObject"},
-		ObjectMeta: w.meta(),
-		Spec: v1alpha1.ScaledObjectSpec{
+	o := scaledObject{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "ScaledObject"},
+		Metadata: w.meta(),
+		Spec: scaledObjectSpec{Advanced: advanced{w.hpa()}, ScaledObjectSpec: v1alpha1.ScaledObjectSpec{
 			ScaleTargetRef:  &v1alpha1.ScaleTarget{APIVersion: "apps/v1", Kind: "Deployment", Name: w.plan.Istiod.Deployment},
 			MinReplicaCount: &low,
 			MaxReplicaCount: &high,
 			Fallback: &v1alpha1.Fallback{
 				FailureThreshold: 3, Replicas: w.number("istiod.fallback.replicas"), Behavior: v1alpha1.FallbackBehaviorCurrentReplicasIfHigher,
 			},
-			Advanced: &v1alpha1.AdvancedConfig{HorizontalPodAutoscalerConfig: w.hpa()},
-		},
+		}},
 	}
 	for _, t := range w.plan.Istiod.Triggers {
 		o.Spec.Triggers = append(o.Spec.Triggers, w.trigger(t))

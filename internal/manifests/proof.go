@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -59,7 +60,11 @@ func (b *Builder) prove(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, append(found, renderFinding(in, err)), nil
 	}
-	dead, err := b.dead(in, users, ours[0])
+	base, err := judged(objects)
+	if err != nil {
+		return nil, nil, err
+	}
+	dead, err := b.dead(in, users, ours[0], base)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,8 +151,9 @@ func (k deadKey) finding(in Input, path string) diag.Finding {
 }
 
 // dead are our keys without effect, sorted by path; the answer is remembered for
-// every cluster with the same keys over the same values of the user.
-func (b *Builder) dead(in Input, users, ours map[string]any) ([]deadKey, error) {
+// every cluster with the same keys over the same values of the user. base is
+// what is judged of the render with our values as they are.
+func (b *Builder) dead(in Input, users, ours map[string]any, base string) ([]deadKey, error) {
 	leaves := leavesOf(ours, nil)
 	key := []string{in.Plan.Istiod.KubernetesVersion, in.Plan.Istiod.Namespace}
 	for _, l := range leaves {
@@ -163,7 +169,7 @@ func (b *Builder) dead(in Input, users, ours map[string]any) ([]deadKey, error) 
 		return known.([]deadKey), nil
 	}
 	p := proof{b, in.Plan.Istiod, leaves, ours}
-	dead, err := p.run(users)
+	dead, err := p.run(users, base)
 	if err == nil {
 		b.proofs.Store(digest(key...), dead)
 	}
@@ -178,21 +184,21 @@ type proof struct {
 	ours   map[string]any
 }
 
-func (p proof) run(users map[string]any) ([]deadKey, error) {
-	without, err := p.silent(users, p.leaves)
-	if err != nil || len(without) == 0 {
-		return nil, err
+func (p proof) run(users map[string]any, base string) ([]deadKey, error) {
+	silent := p.silent(users, base, p.leaves)
+	silent = slices.DeleteFunc(silent, func(l leaf) bool { return guards[l.String()] != "" && p.known(l) })
+	if len(silent) == 0 {
+		return nil, nil
 	}
-	var dead []deadKey
-	alone, err := p.silent(nil, without)
+	base, err := p.text(p.ours)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range without {
+	alone := p.silent(nil, base, silent)
+	var dead []deadKey
+	for _, l := range silent {
 		stays := slices.ContainsFunc(alone, func(o leaf) bool { return o.String() == l.String() })
-		if guards[l.String()] == "" || !p.known(l) {
-			dead = append(dead, deadKey{l, !stays})
-		}
+		dead = append(dead, deadKey{l, !stays})
 	}
 	return dead, nil
 }
@@ -217,13 +223,9 @@ func (p proof) known(l leaf) bool {
 }
 
 // silent are the leaves that have no effect over the user's values: one render
-// with a sentinel in every string and number, one flip for each boolean. Where
-// the chart does not take sentinels, each is tried alone.
-func (p proof) silent(users map[string]any, leaves []leaf) ([]leaf, error) {
-	base, err := p.text(merge(users, p.ours))
-	if err != nil {
-		return nil, err
-	}
+// with a sentinel in every string and number, one flip for each boolean. A leaf
+// whose sentinel does not show is tried alone, for the chart may compute with it.
+func (p proof) silent(users map[string]any, base string, leaves []leaf) []leaf {
 	marked := deepCopy(p.ours)
 	for i, l := range leaves {
 		if _, isBool := l.value.(bool); !isBool {
@@ -232,20 +234,27 @@ func (p proof) silent(users map[string]any, leaves []leaf) ([]leaf, error) {
 	}
 	text, err := p.text(merge(users, marked))
 	if err != nil {
-		text = ""
+		text = "" // the chart does not take these sentinels: each is tried alone
 	}
+	effective := make([]bool, len(leaves))
+	var group sync.WaitGroup
+	for i, l := range leaves {
+		if _, isBool := l.value.(bool); !isBool {
+			mark := fmt.Sprint(sentinel(l.value, i))
+			effective[i] = strings.Contains(text, mark) && !strings.Contains(base, mark)
+		}
+		if !effective[i] {
+			group.Go(func() { effective[i] = p.changes(users, base, l, i) })
+		}
+	}
+	group.Wait()
 	var silent []leaf
 	for i, l := range leaves {
-		if _, isBool := l.value.(bool); !isBool && text != "" {
-			if mark := fmt.Sprint(sentinel(l.value, i)); strings.Contains(text, mark) && !strings.Contains(base, mark) {
-				continue
-			}
-		}
-		if !p.changes(users, base, l, i) {
+		if !effective[i] {
 			silent = append(silent, l)
 		}
 	}
-	return silent, nil
+	return silent
 }
 
 // changes reports whether another value at the leaf alone changes the render. A
