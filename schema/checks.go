@@ -184,10 +184,12 @@ func (c *checker) ramp(e profile.Event, path string, length time.Duration) {
 
 func (c *checker) weekly(e profile.Event, path string) {
 	w := e.Weekly
+	seen := map[string]bool{}
 	for i, day := range w.Days {
-		if day != "" && slices.Index(w.Days, day) < i {
+		if day != "" && seen[day] {
 			c.report(DuplicateName, itemPath(path+".weekly.days", i), fmt.Sprintf("%s stands twice in %s.weekly.days", day, path), "keep one")
 		}
+		seen[day] = true
 	}
 	if w.Start == "" || w.End == "" {
 		return
@@ -210,20 +212,26 @@ func minutes(hhmm string) int {
 
 // names of one kind that fields may refer to.
 type names struct {
-	kind  string
-	known map[string]bool
+	kind   string
+	known  map[string]bool
+	sorted []string
 }
+
+// maxNearest bounds the search for names that were meant: one is linear in the
+// names, and so many mistakes have one cause.
+const maxNearest = 100
 
 // known collects names; a list from which one was lost refuses nothing.
 func known[T any](kind string, items []T, name func(T) string) names {
-	set := names{kind, map[string]bool{}}
+	set := names{kind: kind, known: map[string]bool{}}
 	for _, item := range items {
 		n := name(item)
 		if n == "" {
-			return names{kind, nil}
+			return names{kind: kind}
 		}
 		set.known[n] = true
 	}
+	set.sorted = slices.Sorted(maps.Keys(set.known))
 	return set
 }
 
@@ -231,16 +239,23 @@ func (c *checker) refer(path, name string, to names) {
 	if name == "" || to.known == nil || to.known[name] {
 		return
 	}
-	hint := fmt.Sprintf("the profile lists no %s", to.kind)
-	all := slices.Sorted(maps.Keys(to.known))
-	if near, ok := nearest(name, all); ok {
-		hint = fmt.Sprintf("did you mean %s?", near)
-	} else if len(all) > 0 && len(all) <= 12 {
-		hint = fmt.Sprintf("the profile lists %s", strings.Join(all, ", "))
-	} else if len(all) > 0 {
-		hint = fmt.Sprintf("list it first, or name one of the %d that the profile lists", len(all))
+	c.report(UnknownReference, path, fmt.Sprintf("%s is %q, which is no %s of this profile", path, name, to.kind), c.meant(name, to))
+}
+
+func (c *checker) meant(name string, to names) string {
+	if len(c.findings) < maxNearest {
+		if near, ok := nearest(name, to.sorted); ok {
+			return fmt.Sprintf("did you mean %s?", near)
+		}
 	}
-	c.report(UnknownReference, path, fmt.Sprintf("%s is %q, which is no %s of this profile", path, name, to.kind), hint)
+	switch n := len(to.sorted); {
+	case n == 0:
+		return fmt.Sprintf("the profile lists no %s", to.kind)
+	case n <= 12:
+		return "the profile lists " + strings.Join(to.sorted, ", ")
+	default:
+		return fmt.Sprintf("list it first, or name one of the %d that the profile lists", n)
+	}
 }
 
 func (c *checker) references() {
@@ -248,6 +263,11 @@ func (c *checker) references() {
 	services := known("service", s.Services, serviceName)
 	namespaces := known("namespace", s.Namespaces, func(n profile.Namespace) string { return n.Name })
 	zones := known("zone", s.Zones, func(z profile.Zone) string { return z.Name })
+	for path, set := range map[string]*names{"spec.services": &services, "spec.namespaces": &namespaces, "spec.zones": &zones} {
+		if !c.Given(path) { // missing has its finding
+			set.known = nil
+		}
+	}
 	events := known("event", s.Events, func(e profile.Event) string { return e.Name })
 	for i, service := range s.Services {
 		path := itemPath("spec.services", i)

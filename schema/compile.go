@@ -9,6 +9,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/parser"
 )
 
 //go:embed *.cue
@@ -33,7 +34,11 @@ func compile() (*compiled, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the schema: %w", err)
 		}
-		if err := inst.AddFile(e.Name(), data); err != nil {
+		file, err := parser.ParseFile(e.Name(), data, parser.ParseComments)
+		if err != nil {
+			return nil, fmt.Errorf("parse the schema: %w", err)
+		}
+		if err := inst.AddSyntax(file); err != nil {
 			return nil, fmt.Errorf("parse the schema: %w", err)
 		}
 	}
@@ -120,10 +125,11 @@ func (d *deriver) descend(s *shape) {
 	}
 }
 
-// alternatives are the operands of a disjunction, or the value alone.
+// alternatives are the operands of a disjunction or a conjunction, or the value
+// alone: what may be written is found among them.
 func alternatives(v cue.Value) []cue.Value {
 	op, operands := cue.Dereference(v).Expr()
-	if op != cue.OrOp {
+	if op != cue.OrOp && op != cue.AndOp {
 		return []cue.Value{v}
 	}
 	var all []cue.Value

@@ -102,18 +102,32 @@ func cueFindings(file string, err error) diag.List {
 	var all diag.List
 	for _, e := range cueerrors.Errors(err) {
 		f := atTop(file, NotCUE, "the CUE does not evaluate: "+strings.TrimSpace(e.Error()), "")
-		for _, p := range cueerrors.Positions(e) {
-			if p.IsValid() {
-				f.Pos = cuePos(file, p)
-				break
-			}
+		if p, ok := errorPos(file, e); ok {
+			f.Pos = p
 		}
-		if errors.Is(e, errOffline) || strings.Contains(f.Message, errOffline.Error()) {
+		if strings.Contains(f.Message, "cannot find module") || strings.Contains(f.Message, errOffline.Error()) {
 			f.Hint = "import packages of the profile's own module or of CUE's standard library"
 		}
 		all = append(all, f)
 	}
 	return all
+}
+
+// errorPos prefers the profile's own file to those that it shares with others.
+func errorPos(file string, e cueerrors.Error) (first diag.Pos, ok bool) {
+	for _, p := range cueerrors.Positions(e) {
+		if !p.IsValid() {
+			continue
+		}
+		at := cuePos(file, p)
+		if at.File == file {
+			return at, true
+		}
+		if !ok {
+			first, ok = at, true
+		}
+	}
+	return first, ok
 }
 
 func cuePos(file string, p token.Pos) diag.Pos {
@@ -203,6 +217,7 @@ func scalarOf(v cue.Value) *node {
 		if exactNumber.Match(b) {
 			return &node{kind: number, literal: string(b)}
 		}
+		return &node{kind: outsize, literal: string(b)}
 	}
 	return &node{kind: incomplete, literal: fmt.Sprint(v)}
 }

@@ -65,7 +65,7 @@ func (w *walk) invalid(n *node, s *shape, path string) {
 		f.Hint = "leave the field out, or give it a value"
 	case n.kind == incomplete:
 		f.Hint = "give it one concrete value"
-	case n.kind >= number && n.kind <= boolean && s.kinds == cue.StringKind:
+	case (n.kind == number || n.kind == boolean) && w.accepts(&node{kind: text, literal: n.literal}, s):
 		f.Hint = fmt.Sprintf("put it in quotes: %q", n.literal)
 	}
 }
@@ -99,7 +99,7 @@ func describe(n *node) string {
 		return n.kind.String()
 	case text:
 		return fmt.Sprintf("%q", clip(n.literal))
-	case number, boolean, incomplete:
+	case number, boolean, incomplete, outsize:
 		return n.kind.String() + " " + clip(n.literal)
 	default:
 		return n.kind.String()

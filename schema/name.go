@@ -19,8 +19,8 @@ func Name(fsys fs.FS, file string) (name string, pos diag.Pos, ok bool) {
 		}
 		return p.Metadata.Name, p.Pos("metadata.name"), true
 	}
-	data, err := fs.ReadFile(fsys, file)
-	if err != nil || len(data) > MaxSize {
+	data, err := readBounded(fsys, file)
+	if err != nil {
 		return "", pos, false
 	}
 	var doc struct {

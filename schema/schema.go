@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"strings"
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/profile"
@@ -74,9 +73,6 @@ func read(fsys fs.FS, file string) (*node, diag.List) {
 		}
 		return readYAML(file, data)
 	case ".cue":
-		if _, problem := readFile(fsys, file); problem != nil {
-			return nil, diag.List{*problem}
-		}
 		return readCUE(fsys, file)
 	}
 	return nil, diag.List{atTop(file, Unreadable,
@@ -149,6 +145,6 @@ func surviveByZones(p *profile.Profile) {
 func atTop(file, id, message, hint string) diag.Finding {
 	return diag.Finding{
 		Severity: diag.Error, ID: id, Pos: diag.Pos{File: file, Line: 1, Column: 1},
-		Message: strings.TrimSpace(message), Hint: hint,
+		Message: message, Hint: hint,
 	}
 }

@@ -18,11 +18,12 @@ const (
 	boolean
 	null
 	incomplete // CUE: a constraint without a value
+	outsize    // CUE: a number too long to compute with
 	rejected   // a value that has its finding already
 )
 
 func (k kind) String() string {
-	return [...]string{"a mapping", "a list", "the text", "the number", "the boolean", "null", "the open constraint", "nothing"}[k]
+	return [...]string{"a mapping", "a list", "the text", "the number", "the boolean", "null", "the open constraint", "the number", "nothing"}[k]
 }
 
 // node is one value of a profile, whether it was written in YAML or in CUE.
@@ -89,7 +90,7 @@ func quoted(s string) []byte {
 }
 
 // exactNumber is what JSON calls a number, short enough to be computed with.
-var exactNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?$`)
+var exactNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?$`)
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 

@@ -26,14 +26,14 @@ func readYAML(file string, data []byte) (*node, diag.List) {
 	docs := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	if err := docs.Decode(&doc); err != nil {
-		return nil, diag.List{syntaxError(file, err)}
+		return nil, diag.List{syntaxError(file, data, err)}
 	}
 	r := &yamlReader{file: file}
 	switch err := docs.Decode(&second); {
 	case err == nil:
 		r.report(&second, NotYAML, "the file holds more than one document", "write one profile in one file")
 	case !errors.Is(err, io.EOF):
-		r.findings = append(r.findings, syntaxError(file, err))
+		r.findings = append(r.findings, syntaxError(file, data, err))
 	}
 	root := r.node(doc.Content[0], diag.Pos{File: file, Line: 1, Column: 1}, 0)
 	if r.stopped {
@@ -60,9 +60,13 @@ func lineColumn(data []byte, at int) (line, column int) {
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - start + 1
 }
 
-var yamlLine = regexp.MustCompile(`^line (\d+): `)
+// What the parser's errors say about their place.
+var (
+	yamlLine   = regexp.MustCompile(`^line (\d+): `)
+	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
+)
 
-func syntaxError(file string, err error) diag.Finding {
+func syntaxError(file string, data []byte, err error) diag.Finding {
 	if errors.Is(err, io.EOF) {
 		return atTop(file, NotYAML, "the file is empty", "write a ClusterProfile: apiVersion, kind, metadata and spec")
 	}
@@ -71,6 +75,9 @@ func syntaxError(file string, err error) diag.Finding {
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
 		f.Line, _ = strconv.Atoi(m[1])
 		message = message[len(m[0]):]
+	}
+	if m := yamlAnchor.FindStringSubmatch(message); m != nil {
+		f.Line, f.Column = lineColumn(data, max(bytes.Index(data, []byte("*"+m[1])), 0))
 	}
 	f.Message = "the file is not YAML: " + message
 	return f
@@ -145,31 +152,38 @@ func (r *yamlReader) mapping(n *yaml.Node, pos diag.Pos, depth int) *node {
 			out.fields = append(out.fields, field{key.Value, r.node(value, r.pos(n.Content[i]), depth+1)})
 		}
 	}
+	if len(merged) == 0 {
+		return out
+	}
+	had := map[string]bool{}
+	for _, f := range out.fields {
+		had[f.key] = true
+	}
 	for _, m := range merged {
-		r.merge(out, m)
+		r.merge(out, m, had)
 	}
 	return out
 }
 
 // merge adds the fields that out lacks, as the merge key << of YAML 1.1 does:
 // what is written beside it wins, then the first of a list.
-func (r *yamlReader) merge(out, from *node) {
+func (r *yamlReader) merge(out, from *node, had map[string]bool) {
 	switch from.kind {
 	case mapping:
-		had := map[string]bool{}
-		for _, f := range out.fields {
-			had[f.key] = true
-		}
 		for _, f := range from.fields {
 			if !had[f.key] {
 				out.fields = append(out.fields, f)
+				had[f.key] = true
 			}
 		}
 	case list:
 		for _, item := range from.items {
-			r.merge(out, item)
+			r.merge(out, item, had)
 		}
 	default:
+		if r.stopped {
+			return
+		}
 		f := atTop(r.file, NotYAML, "the merge key << needs a mapping, found "+describe(from), "")
 		f.Pos = from.pos
 		r.findings = append(r.findings, f)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,7 @@ func newExplain(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := o.findings.Text(s.err); err != nil {
+			if err := concerning(o.findings, args[1:]).Text(s.err); err != nil {
 				return err
 			}
 			if o.plan == nil {
@@ -35,6 +36,13 @@ func newExplain(s streams) *cobra.Command {
 			return o.status.asError()
 		},
 	}
+}
+
+// concerning are the findings about the subjects, and every error.
+func concerning(found diag.List, subjects []string) diag.List {
+	return slices.DeleteFunc(found, func(f diag.Finding) bool {
+		return f.Severity != diag.Error && !slices.Contains(subjects, f.Subject)
+	})
 }
 
 // explain prints the decisions of those subjects, or the subjects there are.

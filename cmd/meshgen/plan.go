@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -64,13 +63,13 @@ var planFormats = map[string]func(streams, *outcome) error{
 }
 
 func planText(s streams, o *outcome) error {
-	rows := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	rows := table{}
 	for _, d := range o.plan.Decisions {
 		runs := ""
 		if d.Running != nil {
 			runs = fmt.Sprintf("runs %v, %s", d.Running.Value, d.Running.Verdict)
 		}
-		fmt.Fprintf(rows, "%s\t%s\t%s\n", d.Subject, plan.ValueText(d.Value, d.Unit), runs)
+		rows.add(d.Subject, plan.ValueText(d.Value, d.Unit), runs)
 	}
-	return rows.Flush()
+	return rows.print(s)
 }

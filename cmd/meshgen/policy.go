@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -49,9 +48,9 @@ func newPolicyList(s streams) *cobra.Command {
 }
 
 func policyText(s streams, list []policies.Policy) error {
-	rows := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	rows := table{}
 	for _, p := range list {
-		fmt.Fprintf(rows, "%s\t%s\t%s\t%s\n", p.ID, p.Severity, p.Title, p.Source)
+		rows.add(p.ID, string(p.Severity), p.Title, p.Source)
 	}
-	return rows.Flush()
+	return rows.print(s)
 }

@@ -4,6 +4,8 @@
 package istiod
 
 import (
+	"fmt"
+	"math"
 	"path"
 
 	"github.com/meshgen/meshgen/internal/artifact"
@@ -21,11 +23,16 @@ func Render(p *plan.Plan) ([]artifact.File, error) {
 	w.scaledObject(scaled)
 	w.budget(budget)
 	w.add("kustomization.yaml", kustomization{"kustomize.config.k8s.io/v1beta1", "Kustomization", []string{budget, scaled}}, nil)
-	return w.files, w.err
+	if w.err != nil {
+		return nil, w.err
+	}
+	return w.files, nil
 }
 
 // kustomization is the little that is needed of kustomize's type, whose package
-// belongs to the proof.
+// belongs to the proof. It has no sortOptions: the order of objects that nothing
+// but names tells apart is stable without, and kustomize warns about them where
+// an order is also given on the command line.
 type kustomization struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -41,6 +48,9 @@ type writer struct {
 }
 
 func (w *writer) add(name string, object any, reasons map[string]string) {
+	if w.err != nil {
+		return
+	}
 	f, err := artifact.YAML(path.Join(w.folder, name), owner, object, reasons)
 	w.fail(err)
 	w.files = append(w.files, f)
@@ -56,6 +66,9 @@ func (w *writer) fail(err error) {
 func (w *writer) number(subject string) int32 {
 	n, err := w.plan.Int(subject)
 	w.fail(err)
+	if n < 0 || n > math.MaxInt32 {
+		w.fail(fmt.Errorf("plan of %s: %s is %d, more or less than a Kubernetes object can hold", w.plan.Cluster, subject, n))
+	}
 	return int32(n)
 }
 
@@ -65,8 +78,12 @@ func (w *writer) text(subject string) string {
 	return s
 }
 
+// reason is why a decision is what it is; the encoder refuses one without words.
 func (w *writer) reason(subject string) string {
-	d, _ := w.plan.Decision(subject)
+	d, ok := w.plan.Decision(subject)
+	if !ok {
+		w.fail(fmt.Errorf("plan of %s: no decision %s", w.plan.Cluster, subject))
+	}
 	return d.Reason
 }
 

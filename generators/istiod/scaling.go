@@ -14,10 +14,6 @@ import (
 	"github.com/meshgen/meshgen/internal/plan"
 )
 
-// managed is the only label: KEDA copies labels and annotations to the HPA, and
-// updates it whenever one changes.
-var managed = map[string]string{"app.kubernetes.io/managed-by": "meshgen"}
-
 // scaledObject is KEDA's ScaledObject without the empty scalingModifiers that
 // its type would print.
 type scaledObject struct {
@@ -39,8 +35,13 @@ type advanced struct {
 // may have 63 characters.
 const hpaPrefix, maxName = "keda-hpa-", 63
 
+// meta has one label, which never changes: KEDA copies labels and annotations to
+// the HPA, and updates it whenever one changes.
 func (w *writer) meta() metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: w.plan.Istiod.Deployment, Namespace: w.plan.Istiod.Namespace, Labels: managed}
+	return metav1.ObjectMeta{
+		Name: w.plan.Istiod.Deployment, Namespace: w.plan.Istiod.Namespace,
+		Labels: map[string]string{"app.kubernetes.io/managed-by": "meshgen"},
+	}
 }
 
 func (w *writer) scaledObject(file string) {

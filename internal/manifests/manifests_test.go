@@ -23,12 +23,12 @@ func planned() *plan.Plan {
 		CPU: "2", Memory: "800Mi", Zones: 2, HardZoneSpread: true, PriorityClass: "system-cluster-critical",
 		DedicatedPools: []plan.DedicatedPool{{Name: "edge", Labels: map[string]string{"pool": "edge"}}},
 		ServerAddress:  "http://prometheus:9090",
-		Triggers:       []plan.Trigger{{Name: "connections", Query: "sum(pilot_xds)", Threshold: 80}},
+		Triggers:       []plan.Trigger{{Name: "connections", Query: "sum(pilot_xds)", Threshold: 80, Reason: "a reason"}},
 	}}
 	for subject, value := range map[string]any{
 		"istiod.rollout.maxSurge": "25%", "istiod.keepaliveMaxServerConnectionAge": "15m", "istiod.scaleUp.stabilizationWindow": "75s",
 		"istiod.replicas.min": int64(24), "istiod.replicas.max": int64(92), "istiod.fallback.replicas": int64(46),
-		"istiod.podDisruptionBudget.maxUnavailable": int64(2),
+		"istiod.podDisruptionBudget.maxUnavailable": int64(2), "istiod.cpu": int64(2), "istiod.topologySpreadConstraints": []string{},
 	} {
 		p.Decisions = append(p.Decisions, plan.Decision{Subject: subject, Value: value, Reason: "a reason"})
 	}

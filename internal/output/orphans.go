@@ -2,41 +2,53 @@ package output
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Orphans are the cluster folders under the root that a lock calls meshgen's and
-// that are not among those to keep. A root that is not there has none.
+// that are not among those to keep, sorted. A root that is not there has none.
 func Orphans(root string, keep []string) ([]string, error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
 	var orphans []string
 	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || slices.Contains(keep, e.Name()) {
-			continue
+		cluster, ours := interrupted(e.Name())
+		if !ours {
+			cluster, ours = e.Name(), e.IsDir() && e.Name()[0] != '.' && hasLock(filepath.Join(root, e.Name()))
 		}
-		info, err := os.Lstat(filepath.Join(root, e.Name(), lockFile))
-		if err == nil && info.Mode().IsRegular() {
-			orphans = append(orphans, e.Name())
+		if ours && !slices.Contains(keep, cluster) {
+			orphans = append(orphans, cluster)
 		}
 	}
-	return orphans, err
+	slices.Sort(orphans)
+	return slices.Compact(orphans), nil
+}
+
+func hasLock(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, lockFile))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Remove deletes a cluster's files that are meshgen's, and the folders that are
 // empty then. Files of others stay, and their folders.
 func Remove(root, cluster string) error {
-	return locked(root, func() error {
-		s := swap{root: root, cluster: cluster}
+	s, err := newSwap(root, cluster)
+	if err != nil {
+		return err
+	}
+	return locked(root, unix.LOCK_EX, func() error {
 		if err := s.recover(); err != nil {
-			return fmt.Errorf("repair %s: %w", s.folder(), err)
+			return err
 		}
 		f, err := look(root, cluster, nil)
 		if err != nil {
@@ -49,6 +61,9 @@ func Remove(root, cluster string) error {
 			if err := f.remove(name); err != nil {
 				return err
 			}
+		}
+		if !f.owned[lockFile] {
+			return nil
 		}
 		return f.remove(lockFile)
 	})

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"golang.org/x/sys/unix"
 
 	"github.com/meshgen/meshgen/internal/artifact"
 )
@@ -56,10 +58,21 @@ func (c Changes) Summary() string {
 // Diff is how the files differ from what is under the root. A root or a folder
 // that is not there differs in every file.
 func Diff(root, cluster string, files []artifact.File) (Changes, error) {
-	f, err := look(root, cluster, files)
-	if err != nil {
+	if _, err := newSwap(root, cluster); err != nil {
 		return nil, err
 	}
+	var changes Changes
+	err := locked(root, unix.LOCK_SH, func() error {
+		f, err := look(root, cluster, files)
+		if err == nil {
+			changes = f.changes()
+		}
+		return err
+	})
+	return changes, err
+}
+
+func (f *folder) changes() Changes {
 	var changes Changes
 	for name, want := range f.want {
 		if had, ok := f.have[name]; !ok {
@@ -72,7 +85,7 @@ func Diff(root, cluster string, files []artifact.File) (Changes, error) {
 		changes = append(changes, f.change(name, "deleted", f.have[name], nil))
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	return changes, nil
+	return changes
 }
 
 // folder is a cluster's folder as it is and as it should be, by paths below it.
@@ -82,48 +95,56 @@ type folder struct {
 	exists  bool
 	want    map[string][]byte
 	have    map[string][]byte // of what is wanted or owned
-	owned   []string          // by the lock that is there
+	owned   map[string]bool   // by the lock that is there, which is one of them
 }
 
 func (f *folder) change(name, kind string, before, after []byte) Change {
 	at := path.Join(f.cluster, name)
 	old, new := "a/"+at, "b/"+at
-	if before == nil {
+	if kind == "created" {
 		old = "/dev/null"
 	}
-	if after == nil {
+	if kind == "deleted" {
 		new = "/dev/null"
 	}
-	return Change{at, kind, string(diff.Diff(old, before, new, after))}
+	text := string(diff.Diff(old, before, new, after))
+	if text == "" { // an empty file comes or goes
+		text = fmt.Sprintf("diff %s %s\n--- %[1]s\n+++ %[2]s\n", old, new)
+	}
+	return Change{at, kind, text}
 }
 
-// orphans are the files that are there, were meshgen's and are not wanted any more.
+// orphans are the files that are there, were meshgen's and are not wanted any
+// more, sorted.
 func (f *folder) orphans() []string {
 	var gone []string
-	for _, name := range f.owned {
+	for name := range f.owned {
 		_, wanted := f.want[name]
 		_, there := f.have[name]
 		if !wanted && there {
 			gone = append(gone, name)
 		}
 	}
+	slices.Sort(gone)
 	return gone
 }
 
 // look reads what is there, and refuses what must not be written over.
 func look(root, cluster string, files []artifact.File) (*folder, error) {
-	if cluster == "" || cluster != filepath.Base(cluster) || strings.HasPrefix(cluster, ".") {
-		return nil, fmt.Errorf("cluster name %q is not a folder name", cluster)
-	}
 	f := &folder{dir: filepath.Join(root, cluster), cluster: cluster, want: map[string][]byte{}, have: map[string][]byte{}}
 	for _, file := range files {
 		name, ok := strings.CutPrefix(file.Path, cluster+"/")
-		if !ok || !filepath.IsLocal(name) || path.Clean(name) != name {
+		if !ok || !local(name) {
 			return nil, fmt.Errorf("file %q is not below the cluster's folder %s", file.Path, cluster)
 		}
 		f.want[name] = file.Data
 	}
 	return f, f.read()
+}
+
+// local reports whether a name is a path below a folder, in its only spelling.
+func local(name string) bool {
+	return filepath.IsLocal(name) && path.Clean(name) == name && name != "."
 }
 
 func (f *folder) read() error {
@@ -141,12 +162,12 @@ func (f *folder) read() error {
 	if f.owned, err = owned(f.dir); err != nil {
 		return err
 	}
-	for name := range f.want {
+	for _, name := range sortedKeys(f.want) {
 		if err := f.readFile(name); err != nil {
 			return err
 		}
 	}
-	for _, name := range f.owned {
+	for _, name := range sortedKeys(f.owned) {
 		if err := f.readFile(name); err != nil {
 			return err
 		}
@@ -196,7 +217,7 @@ func (f *folder) readFile(name string) error {
 func (f *folder) refuseForeign() error {
 	for _, name := range sortedKeys(f.want) {
 		had, there := f.have[name]
-		if there && !slices.Contains(f.owned, name) && !bytes.Equal(had, f.want[name]) {
+		if there && !f.owned[name] && !bytes.Equal(had, f.want[name]) {
 			return fmt.Errorf("%s is not meshgen's (no %s lists it) and would be written over: move it away, or remove it, and run again",
 				filepath.Join(f.dir, name), lockFile)
 		}
@@ -204,8 +225,8 @@ func (f *folder) refuseForeign() error {
 	return nil
 }
 
-// owned are the files that the folder's lock lists; none without a lock.
-func owned(dir string) ([]string, error) {
+// owned are the files that the folder's lock lists, and the lock; none without one.
+func owned(dir string) (map[string]bool, error) {
 	at := filepath.Join(dir, lockFile)
 	info, err := os.Lstat(at)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -227,19 +248,16 @@ func owned(dir string) ([]string, error) {
 	if err := json.Unmarshal(data, &lock); err != nil {
 		return nil, fmt.Errorf("%s does not say which files are meshgen's (%w): restore it from version control", at, err)
 	}
+	ours := map[string]bool{lockFile: true}
 	for _, name := range lock.Files {
-		if !filepath.IsLocal(name) || path.Clean(name) != name {
+		if !local(name) {
 			return nil, fmt.Errorf("%s lists %q, which is not below its folder: restore it from version control", at, name)
 		}
+		ours[name] = true
 	}
-	return lock.Files, nil
+	return ours, nil
 }
 
-func sortedKeys(m map[string][]byte) []string {
-	all := make([]string, 0, len(m))
-	for key := range m {
-		all = append(all, key)
-	}
-	slices.Sort(all)
-	return all
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
 }

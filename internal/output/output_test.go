@@ -1,9 +1,12 @@
 package output
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -207,78 +210,175 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// A run that stops at any step leaves the old folder or the new one, and the
-// next run comes to the new one.
-func TestStoppedRuns(t *testing.T) {
-	staged := func(t *testing.T, root string) swap {
-		t.Helper()
-		write(t, root, files("PLAN.md", "old"))
-		f, err := look(root, "mesh", files("PLAN.md", "new"))
-		if err != nil {
-			t.Fatal(err)
+// inTwo stands in for a file system that cannot exchange two names.
+func inTwo(_, _ string) error { return errors.ErrUnsupported }
+
+type stopped struct{}
+
+// stop writes, and stops after so many steps as a killed process would; the
+// last step done is empty when the run came to its end.
+func stop(t *testing.T, s swap, steps int, all []artifact.File) (last string) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil && r != (stopped{}) {
+			panic(r)
 		}
-		s := swap{root, "mesh"}
-		if err := f.stage(s.staged()); err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	rename := func(t *testing.T, from, to string) {
-		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
+	}()
+	s.done = func(step string) {
+		if steps--; steps < 0 {
+			last = step
+			panic(stopped{})
 		}
 	}
-	for name, stop := range map[string]func(t *testing.T, root string){
-		"while it stages": func(t *testing.T, root string) { place(t, filepath.Join(root, ".mesh.meshgen-staged/PLAN.md"), "n") },
-		"before the swap": func(t *testing.T, root string) { staged(t, root) },
-		"after the exchange": func(t *testing.T, root string) {
-			s := staged(t, root)
-			rename(t, s.folder(), s.beside("x"))
-			rename(t, s.staged(), s.folder())
-			rename(t, s.beside("x"), s.staged())
+	if err := s.write(all); err != nil {
+		t.Fatal(err)
+	}
+	return ""
+}
+
+func TestARunThatStopsAtAnyStepLeavesTheOldFolderOrTheNew(t *testing.T) {
+	before, after := files("PLAN.md", "old", "istiod/values.yaml", "a", "gone", "x"), files("PLAN.md", "new", "istiod/values.yaml", "a")
+	for name, c := range map[string]struct {
+		exchange func(one, other string) error
+		before   []artifact.File
+		steps    []string
+	}{
+		"in one step": {
+			exchange, before, []string{"begun", "staged", "exchanged", "removed staged", "removed old", "removed swap"},
 		},
-		"with the marker laid": func(t *testing.T, root string) { s := staged(t, root); place(t, s.beside("swap"), "") },
-		"between the renames": func(t *testing.T, root string) {
-			s := staged(t, root)
-			place(t, s.beside("swap"), "")
-			rename(t, s.folder(), s.beside("old"))
+		"in two renames": {
+			inTwo, before,
+			[]string{"begun", "staged", "marked", "moved away", "moved in", "removed staged", "removed old", "removed swap"},
 		},
-		"after both renames": func(t *testing.T, root string) {
-			s := staged(t, root)
-			place(t, s.beside("swap"), "")
-			rename(t, s.folder(), s.beside("old"))
-			rename(t, s.staged(), s.folder())
-		},
+		"the first time": {exchange, nil, []string{"begun", "staged", "moved in"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := t.TempDir()
-			stop(t, root)
-			write(t, root, files("PLAN.md", "new"))
-			want := map[string]string{"mesh/PLAN.md": "new", "mesh/" + lockFile: `{"files":["meshgen.lock.json","PLAN.md"]}` + "\n"}
-			if diff := cmp.Diff(want, tree(t, root)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			var steps []string
+			for i := 0; ; i++ {
+				s := swap{t.TempDir(), "mesh", c.exchange, func(string) {}}
+				old := map[string]string{}
+				if c.before != nil {
+					write(t, s.root, c.before)
+					place(t, filepath.Join(s.folder(), "notes.txt"), "by a person")
+					old = tree(t, s.root)
+				}
+				step := stop(t, s, i, after)
+				if step == "" {
+					break
+				}
+				steps = append(steps, step)
+				checkStopped(t, s, step, old, after)
+			}
+			if diff := cmp.Diff(c.steps, steps); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestASwapInTwoSteps(t *testing.T) {
-	root := t.TempDir()
-	write(t, root, files("PLAN.md", "old"))
-	f, err := look(root, "mesh", files("PLAN.md", "new"))
+// checkStopped sees the old folder or the new one after a stop, no folder only
+// between two renames, and the same with nothing beside it once it is repaired.
+func checkStopped(t *testing.T, s swap, step string, old map[string]string, all []artifact.File) {
+	t.Helper()
+	now := map[string]string{}
+	for name, data := range old {
+		if name == "mesh/notes.txt" {
+			now[name] = data
+		}
+	}
+	for _, f := range all {
+		now[f.Path] = string(f.Data)
+	}
+	seen := map[string]string{}
+	for name, data := range tree(t, s.root) {
+		if strings.HasPrefix(name, "mesh/") {
+			seen[name] = data
+		}
+	}
+	if step != "moved away" && !cmp.Equal(seen, old) && !cmp.Equal(seen, now) {
+		t.Errorf("after %q neither the old folder nor the new: %v", step, seen)
+	}
+	if err := s.recover(); err != nil {
+		t.Errorf("after %q: %v", step, err)
+	}
+	if got := tree(t, s.root); len(old) > 0 && !cmp.Equal(got, old) && !cmp.Equal(got, now) {
+		t.Errorf("repaired after %q neither the old folder nor the new: %v", step, got)
+	}
+	if err := s.write(all); err != nil {
+		t.Errorf("after %q: %v", step, err)
+	}
+	if diff := cmp.Diff(now, tree(t, s.root)); diff != "" {
+		t.Errorf("the next run after %q (-want +got):\n%s", step, diff)
+	}
+}
+
+func TestAFailureLeavesTheOldFolderAndNothingBesideIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		exchange func(one, other string) error
+		files    []artifact.File
+	}{
+		"of the exchange":  {func(_, _ string) error { return fs.ErrPermission }, files("PLAN.md", "new")},
+		"of a staged file": {exchange, files("PLAN.md", "new", "a", "file", "a/b", "and a folder")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			write(t, root, files("PLAN.md", "old"))
+			before := tree(t, root)
+			if err := (swap{root, "mesh", c.exchange, func(string) {}}).write(c.files); err == nil {
+				t.Error("no error")
+			}
+			if diff := cmp.Diff(before, tree(t, root)); diff != "" {
+				t.Errorf("(-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFilesThatCannotBeLinkedAreCopied(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "from"), filepath.Join(t.TempDir(), "to")
+	place(t, from, "#!/bin/sh\n")
+	if err := os.Chmod(from, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.Lstat(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := swap{root, "mesh"}
-	if err := f.stage(s.staged()); err != nil {
+	if err := duplicate(from, to, want); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.putInTwo(); err != nil {
-		t.Fatal(err)
+	got, err := os.Lstat(to)
+	if err != nil || got.Mode() != want.Mode() || !got.ModTime().Equal(want.ModTime()) {
+		t.Errorf("%v: %v %v, want %v %v", err, got.Mode(), got.ModTime(), want.Mode(), want.ModTime())
 	}
-	want := map[string]string{"mesh/PLAN.md": "new", "mesh/" + lockFile: `{"files":["meshgen.lock.json","PLAN.md"]}` + "\n"}
-	if diff := cmp.Diff(want, tree(t, root)); diff != "" {
+	if data, err := os.ReadFile(to); err != nil || string(data) != "#!/bin/sh\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+func TestFoldersAndForeignFilesKeepTheirModes(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, files("istiod/values.yaml", "a"))
+	place(t, filepath.Join(root, "mesh/scripts/run.sh"), "#!/bin/sh\n")
+	modes := map[string]fs.FileMode{
+		"mesh": fs.ModeDir | fs.ModeSetgid | 0o770, "mesh/istiod": fs.ModeDir | 0o700, "mesh/scripts": fs.ModeDir | 0o555, "mesh/scripts/run.sh": 0o750,
+	}
+	for name, mode := range modes {
+		if err := os.Chmod(filepath.Join(root, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { os.Chmod(filepath.Join(root, "mesh/scripts"), 0o755) })
+	write(t, root, files("istiod/values.yaml", "b"))
+	got := map[string]fs.FileMode{}
+	for name := range modes {
+		info, err := os.Lstat(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[name] = info.Mode()
+	}
+	if diff := cmp.Diff(modes, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -315,7 +415,113 @@ func TestOrphansAreRemovedWithoutWhatOthersPutThere(t *testing.T) {
 	if diff := cmp.Diff(want, tree(t, root)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if err := Remove(root, "by-hand"); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(want, tree(t, root)); diff != "" {
+		t.Errorf("a folder without a lock (-want +got):\n%s", diff)
+	}
 	if none, err := Orphans(filepath.Join(root, "none"), nil); err != nil || none != nil {
 		t.Errorf("a root that is not there has %v, %v", none, err)
+	}
+}
+
+func TestOrphansAreThoseThatNobodyKeeps(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, files("PLAN.md", "x"))
+	place(t, filepath.Join(root, "kept", lockFile), "{}")
+	place(t, filepath.Join(root, "a-file"), "")
+	place(t, filepath.Join(root, ".git", lockFile), "{}")
+	place(t, filepath.Join(root, "locked-by-a-folder", lockFile, "x"), "")
+	link(t, filepath.Join(root, "mesh"), filepath.Join(root, "link"))
+	place(t, filepath.Join(root, ".half.meshgen-old", lockFile), `{"files":["PLAN.md"]}`)
+	place(t, filepath.Join(root, ".half.meshgen-old/PLAN.md"), "its swap was stopped")
+	place(t, filepath.Join(root, ".half.meshgen-swap"), "")
+	orphans, err := Orphans(root, []string{"kept"})
+	if diff := cmp.Diff([]string{"half", "mesh"}, orphans); err != nil || diff != "" {
+		t.Fatalf("%v (-want +got):\n%s", err, diff)
+	}
+	if err := Remove(root, "half"); err != nil {
+		t.Fatal(err)
+	}
+	for name := range tree(t, root) {
+		if strings.Contains(name, "half") {
+			t.Errorf("left behind: %s", name)
+		}
+	}
+}
+
+func TestRemoveFollowsNoLink(t *testing.T) {
+	root, elsewhere := t.TempDir(), t.TempDir()
+	write(t, root, files("istiod/values.yaml", "ours"))
+	if err := os.RemoveAll(filepath.Join(root, "mesh/istiod")); err != nil {
+		t.Fatal(err)
+	}
+	place(t, filepath.Join(elsewhere, "values.yaml"), "by a person")
+	link(t, elsewhere, filepath.Join(root, "mesh/istiod"))
+	if err := Remove(root, "mesh"); err == nil || !strings.Contains(err.Error(), "is a link in the way") {
+		t.Errorf("got %v", err)
+	}
+	if data, err := os.ReadFile(filepath.Join(elsewhere, "values.yaml")); err != nil || string(data) != "by a person" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+func TestAClusterIsAFolderName(t *testing.T) {
+	root := t.TempDir()
+	place(t, filepath.Join(root, "x"), "")
+	for _, cluster := range []string{"", ".", "..", "../x", "a/b", "/x", ".git"} {
+		_, diffErr := Diff(filepath.Join(root, "out"), cluster, nil)
+		for name, err := range map[string]error{
+			"Diff": diffErr, "Write": Write(root, cluster, nil), "Remove": Remove(root, cluster),
+		} {
+			if err == nil || !strings.Contains(err.Error(), "is not a folder name") {
+				t.Errorf("%s of %q: %v", name, cluster, err)
+			}
+		}
+	}
+}
+
+func TestALostLockIsNoLoss(t *testing.T) {
+	root := t.TempDir()
+	all := files("PLAN.md", "same")
+	write(t, root, all)
+	if err := os.Remove(filepath.Join(root, "mesh", lockFile)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, root, all)
+	place(t, filepath.Join(root, "mesh", lockFile), "{}")
+	write(t, root, all)
+	if changes, err := Diff(root, "mesh", all); err != nil || len(changes) > 0 {
+		t.Errorf("%v, %v", changes, err)
+	}
+}
+
+func TestDiffShowsEmptyAndUnfinishedFiles(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, files("a", "", "b", "no end"))
+	changes, err := Diff(root, "mesh", []artifact.File{{Path: "mesh/a", Data: []byte("1\n")}, {Path: "mesh/c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Changes{
+		{"mesh/a", "changed", "diff a/mesh/a b/mesh/a\n--- a/mesh/a\n+++ b/mesh/a\n@@ -0,0 +1,1 @@\n+1\n"},
+		{"mesh/b", "deleted", "diff a/mesh/b /dev/null\n--- a/mesh/b\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-no end\n\\ No newline at end of file\n"},
+		{"mesh/c", "created", "diff /dev/null b/mesh/c\n--- /dev/null\n+++ b/mesh/c\n"},
+	}
+	if diff := cmp.Diff(want, slices.DeleteFunc(changes, func(c Change) bool { return c.Path == "mesh/"+lockFile })); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	var pairs []string
+	for i := range 3000 {
+		pairs = append(pairs, fmt.Sprintf("workloads/ns-%d/service-%d.yaml", i%50, i), strings.Repeat("key: value\n", 50))
+	}
+	for b.Loop() {
+		if err := Write(b.TempDir(), "mesh", files(pairs...)); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

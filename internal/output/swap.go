@@ -2,17 +2,28 @@ package output
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
+	"strings"
 )
 
 // swap replaces a cluster's folder by the one staged beside it. Where the file
 // system can exchange two names, that is one step. Where it cannot, a marker
 // says that a swap is under way, and the next run finishes it.
-type swap struct{ root, cluster string }
+type swap struct {
+	root, cluster string
+	exchange      func(one, other string) error // errors.ErrUnsupported where it cannot be done
+	done          func(step string)             // told after each step, so that tests can stop there
+}
+
+func newSwap(root, cluster string) (swap, error) {
+	if cluster == "" || cluster != filepath.Base(cluster) || strings.HasPrefix(cluster, ".") {
+		return swap{}, fmt.Errorf("cluster name %q is not a folder name", cluster)
+	}
+	return swap{root, cluster, exchange, func(string) {}}, nil
+}
 
 func (s swap) folder() string { return filepath.Join(s.root, s.cluster) }
 func (s swap) staged() string { return s.beside("staged") }
@@ -20,66 +31,105 @@ func (s swap) beside(what string) string {
 	return filepath.Join(s.root, "."+s.cluster+".meshgen-"+what)
 }
 
+// besides are what can be left beside a folder by a run that was stopped.
+func besides() []string { return []string{"staged", "old", "swap"} }
+
+// interrupted is the cluster whose swap left that name behind.
+func interrupted(name string) (cluster string, ok bool) {
+	for _, what := range besides() {
+		if cluster, ok := strings.CutSuffix(name, ".meshgen-"+what); ok {
+			return strings.CutPrefix(cluster, ".")
+		}
+	}
+	return "", false
+}
+
 // put swaps, and removes the old folder.
 func (s swap) put() error {
 	if !exists(s.folder()) {
-		return errors.Join(os.Rename(s.staged(), s.folder()), syncFolder(s.root))
+		if err := os.Rename(s.staged(), s.folder()); err != nil {
+			return err
+		}
+		s.done("moved in")
+		return syncFolder(s.root)
 	}
-	err := unix.Renameat2(unix.AT_FDCWD, s.staged(), unix.AT_FDCWD, s.folder(), unix.RENAME_EXCHANGE)
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+	err := s.exchange(s.staged(), s.folder())
+	if errors.Is(err, errors.ErrUnsupported) {
 		return s.putInTwo()
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(syncFolder(s.root), os.RemoveAll(s.staged()))
+	s.done("exchanged")
+	return s.tidy()
 }
 
 // putInTwo swaps by two renames under a marker.
 func (s swap) putInTwo() error {
-	marker, err := os.OpenFile(s.beside("swap"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
+	if err := create(s.beside("swap"), strings.NewReader(""), 0o644); err != nil {
 		return err
 	}
-	if err := errors.Join(marker.Sync(), marker.Close(), syncFolder(s.root)); err != nil {
+	if err := syncFolder(s.root); err != nil {
 		return err
 	}
+	s.done("marked")
 	if err := os.Rename(s.folder(), s.beside("old")); err != nil {
-		return errors.Join(err, os.Remove(s.beside("swap")))
-	}
-	if err := os.Rename(s.staged(), s.folder()); err != nil {
-		return err // the marker stays: the next run finishes
-	}
-	return s.tidy()
-}
-
-// recover finishes what a run that was stopped has left: with a marker, the
-// swap; without one, the staged folder is of no use.
-func (s swap) recover() error {
-	if exists(s.beside("swap")) && !exists(s.folder()) && exists(s.staged()) {
-		if err := os.Rename(s.staged(), s.folder()); err != nil {
-			return err
-		}
-	}
-	if !exists(s.folder()) && exists(s.beside("old")) {
-		if err := os.Rename(s.beside("old"), s.folder()); err != nil {
-			return err
-		}
-	}
-	return s.tidy()
-}
-
-// tidy removes what is left beside the folder, the marker last.
-func (s swap) tidy() error {
-	for _, what := range []string{"staged", "old"} {
-		if err := os.RemoveAll(s.beside(what)); err != nil {
-			return err
-		}
-	}
-	if err := os.Remove(s.beside("swap")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	s.done("moved away")
+	if err := os.Rename(s.staged(), s.folder()); err != nil {
+		return err
+	}
+	s.done("moved in")
+	return s.tidy()
+}
+
+// recover finishes what a run that was stopped has left: with the old folder
+// away, the staged one is complete and moves in; else it is of no use.
+func (s swap) recover() error {
+	if !exists(s.folder()) && exists(s.beside("old")) {
+		from := s.beside("old")
+		if exists(s.beside("swap")) && exists(s.staged()) {
+			from = s.staged()
+		}
+		if err := os.Rename(from, s.folder()); err != nil {
+			return fmt.Errorf("repair %s: %w", s.folder(), err)
+		}
+	}
+	for _, what := range besides() {
+		if exists(s.beside(what)) {
+			return s.tidy()
+		}
+	}
+	return nil
+}
+
+// tidy removes what is left beside a folder that is in its place, the marker last.
+func (s swap) tidy() error {
+	if err := syncFolder(s.root); err != nil {
+		return err
+	}
+	for _, what := range besides() {
+		if err := discard(s.beside(what)); err != nil {
+			return fmt.Errorf("remove what a swap left: %w", err)
+		}
+		s.done("removed " + what)
 	}
 	return syncFolder(s.root)
+}
+
+// discard removes a folder, with those in it that may not be written into.
+func discard(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	err := filepath.WalkDir(dir, func(at string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return os.Chmod(at, 0o700)
+	})
+	return errors.Join(err, os.RemoveAll(dir))
 }
 
 func exists(at string) bool {

@@ -7,9 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -19,36 +18,61 @@ import (
 // Write makes the cluster's folder under the root hold the files, as one swap.
 // What is equal already is left untouched.
 func Write(root, cluster string, files []artifact.File) error {
-	return locked(root, func() error {
-		s := swap{root: root, cluster: cluster}
+	s, err := newSwap(root, cluster)
+	if err != nil {
+		return err
+	}
+	return s.write(files)
+}
+
+func (s swap) write(files []artifact.File) error {
+	return locked(s.root, unix.LOCK_EX, func() error {
 		if err := s.recover(); err != nil {
-			return fmt.Errorf("repair %s: %w", filepath.Join(root, cluster), err)
+			return err
 		}
-		f, err := look(root, cluster, files)
+		f, err := look(s.root, s.cluster, files)
 		if err != nil || f.current() {
 			return err
 		}
-		if err := f.stage(s.staged()); err != nil {
-			return errors.Join(fmt.Errorf("write %s: %w", f.dir, err), os.RemoveAll(s.staged()))
-		}
-		if err := s.put(); err != nil {
-			return fmt.Errorf("write %s: %w", f.dir, err)
+		if err := s.replace(f); err != nil {
+			return errors.Join(fmt.Errorf("write %s: %w", f.dir, err), s.recover())
 		}
 		return nil
 	})
 }
 
-// locked runs one writer at a time under a root; a second waits.
-func locked(root string, write func() error) error {
+func (s swap) replace(f *folder) error {
+	if err := os.Mkdir(s.staged(), 0o755); err != nil {
+		return err
+	}
+	s.done("begun")
+	if err := f.stage(s.staged()); err != nil {
+		return err
+	}
+	s.done("staged")
+	return s.put()
+}
+
+// locked runs one writer at a time under a root, or readers; others wait. The
+// lock is on the root itself, so that no file is left behind, and it goes with
+// the process. Where there is none to be had, reading goes on without.
+func locked(root string, how int, do func() error) error {
 	dir, err := os.Open(root)
+	if errors.Is(err, fs.ErrNotExist) && how == unix.LOCK_SH {
+		return do()
+	}
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
-		return fmt.Errorf("lock %s: %w", root, err)
+	err = unix.Flock(int(dir.Fd()), how)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Flock(int(dir.Fd()), how)
 	}
-	return write()
+	if err != nil && how != unix.LOCK_SH {
+		return fmt.Errorf("lock %s against other runs: %w: write to a folder on a local disk", root, err)
+	}
+	return do()
 }
 
 // current reports whether there is nothing to do.
@@ -61,13 +85,10 @@ func (f *folder) current() bool {
 	return len(f.orphans()) == 0
 }
 
-// stage builds the new folder: the files that are wanted, and everything in the
+// stage fills the new folder: the files that are wanted, and everything in the
 // old folder that is not meshgen's. Files that stay are linked, so that they
 // keep their times.
 func (f *folder) stage(dir string) error {
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return err
-	}
 	for _, name := range sortedKeys(f.want) {
 		if err := f.stageFile(dir, name); err != nil {
 			return err
@@ -75,6 +96,9 @@ func (f *folder) stage(dir string) error {
 	}
 	if f.exists {
 		if err := f.stageForeign(dir); err != nil {
+			return err
+		}
+		if err := f.keepModes(dir); err != nil {
 			return err
 		}
 	}
@@ -92,24 +116,26 @@ func (f *folder) stageFile(dir, name string) error {
 	return create(at, bytes.NewReader(f.want[name]), 0o644)
 }
 
-// stageForeign carries over what is neither wanted nor owned; of folders that
-// held only meshgen's files, nothing stays.
+// stageForeign carries over what is neither wanted nor owned, and folders that
+// meshgen has nothing in, though they be empty. Of folders that held only
+// meshgen's files, nothing stays.
 func (f *folder) stageForeign(dir string) error {
+	ours := f.folders()
 	return filepath.WalkDir(f.dir, func(at string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		name, err := filepath.Rel(f.dir, at)
-		if err != nil || name == "." {
+		if err != nil {
 			return err
 		}
 		name = filepath.ToSlash(name)
-		if _, wanted := f.want[name]; wanted || slices.Contains(f.owned, name) {
+		if _, wanted := f.want[name]; wanted || f.owned[name] || ours[name] {
 			return nil
 		}
 		to := filepath.Join(dir, name)
 		if entry.IsDir() {
-			return f.stageFolder(at, to, name)
+			return os.MkdirAll(to, 0o755)
 		}
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
@@ -118,18 +144,43 @@ func (f *folder) stageForeign(dir string) error {
 	})
 }
 
-// stageFolder carries over a folder that meshgen has nothing in, though it be
-// empty; others come with their files.
-func (f *folder) stageFolder(at, to, name string) error {
-	within := func(file string) bool { return strings.HasPrefix(file, name+"/") }
-	if slices.ContainsFunc(f.owned, within) || slices.ContainsFunc(sortedKeys(f.want), within) {
-		return nil
+// folders are those that hold a file that is or was meshgen's, the cluster's
+// among them.
+func (f *folder) folders() map[string]bool {
+	ours := map[string]bool{".": true}
+	add := func(name string) {
+		for dir := path.Dir(name); !ours[dir]; dir = path.Dir(dir) {
+			ours[dir] = true
+		}
 	}
-	info, err := os.Lstat(at)
-	if err != nil {
-		return err
+	for name := range f.want {
+		add(name)
 	}
-	return os.MkdirAll(to, info.Mode().Perm())
+	for name := range f.owned {
+		add(name)
+	}
+	return ours
+}
+
+// keepModes gives the staged folders the modes of those that they replace.
+func (f *folder) keepModes(dir string) error {
+	return filepath.WalkDir(dir, func(at string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, at)
+		if err != nil {
+			return err
+		}
+		info, err := os.Lstat(filepath.Join(f.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return os.Chmod(at, info.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky))
+	})
 }
 
 // keep gives a file a second name, or copies it where links are not to be had.
@@ -145,15 +196,22 @@ func keep(from, to string) error {
 		}
 		return os.Symlink(target, to)
 	}
-	if os.Link(from, to) == nil {
-		return nil
+	if err := os.Link(from, to); err == nil || !info.Mode().IsRegular() {
+		return err
 	}
+	return duplicate(from, to, info)
+}
+
+func duplicate(from, to string, info fs.FileInfo) error {
 	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	if err := create(to, source, info.Mode().Perm()); err != nil {
+	if err := create(to, source, 0o600); err != nil {
+		return err
+	}
+	if err := os.Chmod(to, info.Mode().Perm()); err != nil {
 		return err
 	}
 	return os.Chtimes(to, info.ModTime(), info.ModTime())

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write what commands print into the scripts that expect it")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"meshgen": main})
+}
+
+// TestScripts runs testdata/script: a command, its input, and exactly what it
+// prints. $EXAMPLES is the folder of example profiles, $GOLDEN of what they
+// render to.
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": expectStatus, "replace": replace,
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("EXAMPLES", filepath.Join(root, "examples/clusters"))
+			env.Setenv("GOLDEN", filepath.Join(root, "golden"))
+			return nil
+		},
+	})
+}
+
+// expectStatus is the script command "status N COMMAND...": the exit status is N.
+func expectStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit := &exec.ExitError{}
+		if !errors.As(err, &exit) {
+			ts.Fatalf("run: %v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// replace is the script command "replace OLD NEW FILE": the first OLD
+// becomes NEW, and there must be one; \n is a line's end in both.
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace OLD NEW FILE")
+	}
+	at := ts.MkAbs(args[2])
+	data, err := os.ReadFile(at)
+	ts.Check(err)
+	before, after, ok := strings.Cut(string(data), lines(args[0]))
+	if !ok {
+		ts.Fatalf("%s has no %q", args[2], args[0])
+	}
+	ts.Check(os.WriteFile(at, []byte(before+lines(args[1])+after), 0o644))
+}
+
+func lines(text string) string { return strings.ReplaceAll(text, `\n`, "\n") }
