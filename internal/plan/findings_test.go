@@ -113,6 +113,10 @@ func TestFindings(t *testing.T) {
 			func(s *profile.Spec) { s.Metrics.ServerAddress = "" },
 			[]string{"error plan/no-prometheus: the profile names none"},
 		},
+		"scrapes so rare that the HPA cannot wait for three": {
+			func(s *profile.Spec) { s.Metrics.ScrapeInterval.Duration = 20 * time.Minute },
+			[]string{"error plan/scrapes-too-rare: the scale-up window would be 3615 s"},
+		},
 		"an unknown zone": {
 			func(s *profile.Spec) { s.Events = []profile.Event{weekly("Asia/Soeul", "11:00", "12:00", "Mon")} },
 			[]string{`error plan/unknown-time-zone: "Asia/Soeul" of event weekly`},

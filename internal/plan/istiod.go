@@ -13,8 +13,7 @@ import (
 // on one another. Where one has no safe value, those after it are left out.
 func (b *builder) istiod() {
 	b.cpu()
-	b.scaleUp()
-	steps := []func() bool{b.connectionAge, b.connectionThreshold, b.replicas, b.calendarTriggers}
+	steps := []func() bool{b.scaleUp, b.connectionAge, b.connectionThreshold, b.replicas, b.calendarTriggers}
 	for _, step := range steps {
 		if !step() {
 			return
@@ -44,9 +43,17 @@ func (b *builder) cpu() {
 
 // scaleUp is W: a rollout counts its pods twice for as long as samples live,
 // and the HPA must not act on that.
-func (b *builder) scaleUp() {
+func (b *builder) scaleUp() bool {
 	d := b.from("scrapeInterval")
 	w := d.set("W", "max(60, 3*scrapeInterval) + 15", "s")
+	if w.Cmp(big.NewRat(longestWindow, 1)) > 0 {
+		b.find(diag.Finding{
+			Severity: diag.Error, ID: "plan/scrapes-too-rare", Subject: "istiod.scaleUp.stabilizationWindow",
+			Message: fmt.Sprintf("with a scrape every %s the scale-up window would be %s s, and an HPA takes at most %d", b.spec().Metrics.ScrapeInterval, number(w, 6), longestWindow),
+			Hint:    "scrape istiod at least every 1195s; the usual interval is 15s to 60s",
+		}, "spec.metrics.scrapeInterval")
+		return false
+	}
 	b.window = time.Duration(sizing.Ceil(w).Int64()) * time.Second
 	b.decided("W", int64(b.window/time.Second), "s", "istiod.scaleUp.stabilizationWindow")
 	b.decide(d, Decision{
@@ -54,7 +61,12 @@ func (b *builder) scaleUp() {
 		Reason: "a sample of a pod that has gone is counted for up to 3 scrapes: a shorter window would scale on a rollout's doubles",
 		Source: "Prometheus range vectors; the HPA's stabilizationWindowSeconds",
 	}, "spec.metrics.scrapeInterval")
+	return true
 }
+
+// longestWindow is the most seconds that the API server takes for an HPA's
+// stabilizationWindowSeconds.
+const longestWindow = 3600
 
 func (b *builder) connectionAge() bool {
 	d := b.from("rebalanceWithin")

@@ -26,7 +26,7 @@ func (b *builder) connectionThreshold() bool {
 	b.threshold = d.whole("theta", "step(bound)", "connections")
 	binds := map[int64]string{age: "age", reconnect: "reconnect", memory: "memory"}[min(memory, reconnect, age)]
 	d.text("binds", binds)
-	if b.threshold == 0 {
+	if b.threshold < 20 {
 		b.tooLow(binds, min(memory, reconnect, age))
 		return false
 	}
@@ -42,7 +42,8 @@ func (b *builder) connectionThreshold() bool {
 		Source:  "field fit of istiod memory (base + k·connections·endpoints), balls into bins, istiod's admission limit",
 		Running: b.runningThreshold(d.terms),
 	}, "spec.istiod")
-	return b.judgeThreshold(binds, min(memory, reconnect, age))
+	b.judgeThreshold()
+	return true
 }
 
 func (b *builder) thresholdLimits() sizing.Threshold {
@@ -141,21 +142,16 @@ func without(terms []Term, name string) []Term {
 	return left
 }
 
-// judgeThreshold refuses thresholds at which the base dominates, and warns of
-// small ones.
-func (b *builder) judgeThreshold(binds string, bound int64) bool {
-	switch {
-	case b.threshold < 20:
-		b.tooLow(binds, bound)
-		return false
-	case b.threshold < 50:
-		b.find(diag.Finding{
-			Severity: diag.Warning, ID: "plan/threshold-low", Subject: "istiod.connectionThreshold",
-			Message: fmt.Sprintf("connection threshold %d is below 50: most of each pod's memory is its base", b.threshold),
-			Hint:    b.roomierHint(),
-		}, "spec.istiod.resources.memory")
+// judgeThreshold warns of a threshold at which the base dominates.
+func (b *builder) judgeThreshold() {
+	if b.threshold >= 50 {
+		return
 	}
-	return true
+	b.find(diag.Finding{
+		Severity: diag.Warning, ID: "plan/threshold-low", Subject: "istiod.connectionThreshold",
+		Message: fmt.Sprintf("connection threshold %d is below 50: most of each pod's memory is its base", b.threshold),
+		Hint:    b.roomierHint(),
+	}, "spec.istiod.resources.memory")
 }
 
 func (b *builder) tooLow(binds string, bound int64) {
