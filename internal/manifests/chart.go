@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,8 +81,8 @@ func minorOf(c *chart.Chart) string {
 	return ""
 }
 
-// render is the chart's objects with these values, offline: no lookups, no DNS.
-func (b *Builder) render(i plan.Istiod, values map[string]any) ([]map[string]any, error) {
+// execute runs the templates offline: no lookups, no DNS.
+func execute(c *chart.Chart, i plan.Istiod, values map[string]any) (map[string]string, error) {
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	kube, err := chartutil.ParseKubeVersion("v" + i.KubernetesVersion + ".0")
 	if err != nil {
@@ -89,21 +90,43 @@ func (b *Builder) render(i plan.Istiod, values map[string]any) ([]map[string]any
 	}
 	capabilities.KubeVersion = *kube
 	release := chartutil.ReleaseOptions{Name: i.Deployment, Namespace: i.Namespace, IsInstall: true, Revision: 1}
-	all, err := chartutil.ToRenderValues(b.chart, deepCopy(values), release, capabilities)
+	all, err := chartutil.ToRenderValues(c, deepCopy(values), release, capabilities)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := engine.Engine{}.Render(b.chart, all)
-	if err != nil {
-		return nil, err
-	}
-	return objectsOf(texts)
+	return engine.Engine{}.Render(c, all)
 }
 
+// settledTemplate prints the values as the templates see them. Helm executes a
+// folder from Z to A, so it comes after those of the chart that merge profiles
+// and the legacy pilot: block into the values.
+const settledTemplate = "templates/AA_settled.yaml"
+
+// settled is what the chart makes of the values before it uses them.
+func (b *Builder) settled(i plan.Istiod, values map[string]any) (map[string]any, error) {
+	probe := *b.chart
+	probe.Templates = append(slices.Clone(b.chart.Templates), &chart.File{Name: settledTemplate, Data: []byte("{{ toJson .Values }}")})
+	texts, err := execute(&probe, i, values)
+	if err != nil {
+		return nil, err
+	}
+	return chartutil.ReadValues([]byte(texts[path.Join(probe.ChartFullPath(), settledTemplate)]))
+}
+
+// wrapper holds the defaults of charts from Istio 1.24 on.
+const wrapper = "_internal_defaults_do_not_set"
+
+// defaults are the chart's own values, without the wrapper.
+func (b *Builder) defaults() map[string]any {
+	wrapped, _ := b.chart.Values[wrapper].(map[string]any)
+	return merge(b.chart.Values, wrapped)
+}
+
+// objectsOf is the objects in what the templates printed.
 func objectsOf(texts map[string]string) ([]map[string]any, error) {
 	var objects []map[string]any
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if strings.HasSuffix(name, ".txt") || strings.TrimSpace(texts[name]) == "" {
+		if strings.HasSuffix(name, ".txt") {
 			continue
 		}
 		found, err := decodeAll([]byte(texts[name]))
@@ -139,46 +162,6 @@ func judged(objects []map[string]any) (string, error) {
 		s.WriteByte('\n')
 	}
 	return s.String(), nil
-}
-
-// merge lays one set of values over another, as Helm does with -f: maps merge,
-// everything else is replaced, and a null stays, to delete a default.
-func merge(under, over map[string]any) map[string]any {
-	merged := maps.Clone(under)
-	if merged == nil {
-		merged = map[string]any{}
-	}
-	for key, value := range over {
-		below, isMap := merged[key].(map[string]any)
-		if above, also := value.(map[string]any); isMap && also {
-			merged[key] = merge(below, above)
-			continue
-		}
-		merged[key] = value
-	}
-	return merged
-}
-
-func deepCopy(values map[string]any) map[string]any {
-	copied := make(map[string]any, len(values))
-	for key, value := range values {
-		copied[key] = copyValue(value)
-	}
-	return copied
-}
-
-func copyValue(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		return deepCopy(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = copyValue(item)
-		}
-		return list
-	}
-	return value
 }
 
 // digest is a short name for what a proof depends on.

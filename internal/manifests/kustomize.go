@@ -2,62 +2,80 @@ package manifests
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 
 	"github.com/meshgen/meshgen/internal/artifact"
 )
 
-const kustomizationFile = "kustomization.yaml"
+const (
+	kustomizationFile = "kustomization.yaml"
+	valuesFile        = "values.yaml"
+)
+
+// folder is one folder of the cluster that has a kustomization.
+type folder struct {
+	path          string
+	kustomization types.Kustomization
+	files         map[string]string // by the object that they hold
+}
 
 // buildKustomizations builds each folder of the cluster that has a
 // kustomization, apart: kustomize grows faster than its input. Plugins are off,
 // nothing is loaded from outside the folder, nothing from the network.
 func buildKustomizations(cluster string, tree *artifact.Tree) ([]Object, error) {
 	disk := filesys.MakeFsInMemory()
-	sources := map[string]map[string]string{} // folder, then object, then file
+	folders := map[string]*folder{}
 	for _, f := range tree.Files() {
+		if !strings.HasPrefix(f.Path, cluster+"/") {
+			continue
+		}
 		if err := disk.WriteFile("/"+f.Path, f.Data); err != nil {
 			return nil, err
 		}
 		if path.Base(f.Path) == kustomizationFile {
-			sources[path.Dir(f.Path)] = map[string]string{}
+			folders[path.Dir(f.Path)] = &folder{path: path.Dir(f.Path), files: map[string]string{}}
 		}
 	}
-	if err := readSources(tree, sources); err != nil {
-		return nil, err
+	for _, f := range tree.Files() {
+		if in, ok := folders[path.Dir(f.Path)]; ok {
+			if err := in.read(f); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Path, err)
+			}
+		}
 	}
 	var all []Object
-	for folder, files := range sources {
-		objects, err := buildFolder(disk, folder, files)
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		objects, err := folders[name].build(disk)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", folder, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, objects...)
 	}
 	return all, nil
 }
 
-// readSources says for each folder which file holds which object.
-func readSources(tree *artifact.Tree, sources map[string]map[string]string) error {
-	for _, f := range tree.Files() {
-		files, ok := sources[path.Dir(f.Path)]
-		if !ok || path.Ext(f.Path) != ".yaml" || slices.Contains([]string{kustomizationFile, "values.yaml"}, path.Base(f.Path)) {
-			continue
-		}
-		objects, err := decodeAll(f.Data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Path, err)
-		}
-		for _, o := range objects {
-			files[identity(o)] = f.Path
-		}
+// read takes in a file of the folder: its kustomization, or the objects that it
+// holds.
+func (d *folder) read(f artifact.File) error {
+	switch {
+	case path.Base(f.Path) == kustomizationFile:
+		return yaml.UnmarshalStrict(f.Data, &d.kustomization)
+	case path.Ext(f.Path) != ".yaml" || path.Base(f.Path) == valuesFile:
+		return nil
 	}
-	return nil
+	objects, err := decodeAll(f.Data)
+	for _, o := range objects {
+		d.files[identity(o)] = f.Path
+	}
+	return err
 }
 
 func identity(object map[string]any) string {
@@ -65,28 +83,34 @@ func identity(object map[string]any) string {
 	return strings.Join([]string{o.text("apiVersion"), o.kind(), o.text("metadata", "namespace"), o.name()}, " ")
 }
 
-// buildFolder builds one kustomization; every object must come from a file of
-// the folder, and every file must be in the build.
-func buildFolder(disk filesys.FileSystem, folder string, files map[string]string) ([]Object, error) {
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, "/"+folder)
+// build runs kustomize; every object must come from a file of the folder, and
+// every file must be in the build.
+func (d *folder) build(disk filesys.FileSystem) ([]Object, error) {
+	for _, name := range slices.Concat(d.kustomization.Resources, d.kustomization.Components) {
+		if !disk.Exists(path.Join("/", d.path, name)) {
+			return nil, fmt.Errorf("%s was not generated", name) // kustomize would look for it on the network
+		}
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, "/"+d.path)
 	if err != nil {
 		return nil, err
 	}
+	unused := maps.Clone(d.files)
 	var objects []Object
 	for _, r := range built.Resources() {
 		object, err := r.Map()
 		if err != nil {
 			return nil, err
 		}
-		file, ok := files[identity(object)]
+		file, ok := d.files[identity(object)]
 		if !ok {
 			return nil, fmt.Errorf("object %s comes from no file", identity(object))
 		}
-		delete(files, identity(object))
+		delete(unused, identity(object))
 		objects = append(objects, Object{File: file, Object: object})
 	}
-	for id, file := range files {
-		return nil, fmt.Errorf("%s (%s) is not in the kustomization", file, id)
+	for _, id := range slices.Sorted(maps.Keys(unused)) {
+		return nil, fmt.Errorf("%s (%s) is not in the kustomization", unused[id], id)
 	}
 	return objects, nil
 }

@@ -1,14 +1,12 @@
 package manifests
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
+	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
 
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/diag"
@@ -21,12 +19,6 @@ type Input struct {
 	Tree   *artifact.Tree
 	Values []ValuesFile               // the user's Helm values, in merge order, under ours
 	Pos    func(path string) diag.Pos // of a field of the profile
-}
-
-// ValuesFile is one of the user's Helm values files.
-type ValuesFile struct {
-	Name string // as findings name it
-	Data []byte
 }
 
 // Build is what the cluster will receive: the istiod chart rendered with the
@@ -77,21 +69,31 @@ func at(value any, path ...string) any {
 	return value
 }
 
-// decodeAll reads every document of a YAML text that is a map.
+// decodeAll reads every document of a YAML text that is a map, as Helm and the
+// API server do.
 func decodeAll(data []byte) ([]map[string]any, error) {
 	var all []map[string]any
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	for {
+	for _, doc := range documents(string(data)) {
 		var object map[string]any
-		err := d.Decode(&object)
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
+		if err := yaml.Unmarshal([]byte(doc), &object); err != nil {
 			return nil, err
 		}
 		if object != nil {
 			all = append(all, object)
 		}
 	}
+	return all, nil
+}
+
+// documents cuts a text at the lines that begin with the marker ---, which may
+// bring a comment with it.
+func documents(text string) []string {
+	const marker = "\n---"
+	docs := strings.Split("\n"+text, marker)
+	for i, doc := range docs[1:] {
+		if line, rest, _ := strings.Cut(doc, "\n"); strings.HasPrefix(strings.TrimSpace(line), "#") || strings.TrimSpace(line) == "" {
+			docs[i+1] = rest
+		}
+	}
+	return slices.DeleteFunc(docs, func(doc string) bool { return strings.TrimSpace(doc) == "" })
 }

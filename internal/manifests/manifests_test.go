@@ -1,38 +1,35 @@
 package manifests
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
 
-	"github.com/meshgen/meshgen/generators"
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/plan"
 )
 
-// planned is a plan with what the istiod generator needs.
+// planned is a plan with what is held against the cluster's objects.
 func planned() *plan.Plan {
-	p := &plan.Plan{Cluster: "mesh", Istiod: plan.Istiod{
-		Deployment: "istiod", Namespace: "istio-system", Version: embeddedMinor, KubernetesVersion: "1.31",
-		CPU: "2", Memory: "800Mi", Zones: 2, HardZoneSpread: true, PriorityClass: "system-cluster-critical",
-		DedicatedPools: []plan.DedicatedPool{{Name: "edge", Labels: map[string]string{"pool": "edge"}}},
-		ServerAddress:  "http://prometheus:9090",
-		Triggers:       []plan.Trigger{{Name: "connections", Query: "sum(pilot_xds)", Threshold: 80, Reason: "a reason"}},
-	}}
-	for subject, value := range map[string]any{
-		"istiod.rollout.maxSurge": "25%", "istiod.keepaliveMaxServerConnectionAge": "15m", "istiod.scaleUp.stabilizationWindow": "75s",
-		"istiod.replicas.min": int64(24), "istiod.replicas.max": int64(92), "istiod.fallback.replicas": int64(46),
-		"istiod.podDisruptionBudget.maxUnavailable": int64(2), "istiod.cpu": int64(2), "istiod.topologySpreadConstraints": []string{},
-	} {
-		p.Decisions = append(p.Decisions, plan.Decision{Subject: subject, Value: value, Reason: "a reason"})
+	return &plan.Plan{
+		Cluster: "mesh",
+		Istiod: plan.Istiod{
+			Deployment: "istiod", Namespace: "istio-system", Version: embeddedMinor, KubernetesVersion: "1.31",
+			CPU: "2", Memory: "800Mi",
+			DedicatedPools: []plan.DedicatedPool{{Name: "edge", Labels: map[string]string{"pool": "edge"}}},
+		},
+		Decisions: []plan.Decision{{Subject: "istiod.keepaliveMaxServerConnectionAge", Value: "15m"}},
 	}
-	return p
 }
 
 func position(path string) diag.Pos {
@@ -48,11 +45,23 @@ func open(t testing.TB, path string) *Builder {
 	return b
 }
 
-func treeOf(t testing.TB, p *plan.Plan) *artifact.Tree {
+// generated is the cluster's files as the istiod generator writes them.
+func generated(t testing.TB) *artifact.Tree {
 	t.Helper()
-	tree, err := generators.Render(p)
+	tree := &artifact.Tree{}
+	const folder = "mesh/istiod"
+	entries, err := os.ReadDir(filepath.Join("testdata", folder))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		data, err := os.ReadFile(filepath.Join("testdata", folder, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tree.Add(artifact.File{Path: folder + "/" + entry.Name(), Data: data}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return tree
 }
@@ -60,24 +69,30 @@ func treeOf(t testing.TB, p *plan.Plan) *artifact.Tree {
 // edited is the tree with our values file changed.
 func edited(t testing.TB, tree *artifact.Tree, old, new string) *artifact.Tree {
 	t.Helper()
+	return replaced(t, tree, "mesh/istiod/values.yaml", func(data string) string {
+		if !strings.Contains(data, old) {
+			t.Fatalf("%q is not in\n%s", old, data)
+		}
+		return strings.Replace(data, old, new, 1)
+	})
+}
+
+// replaced is the tree with another file at the path, made from the one there.
+func replaced(t testing.TB, tree *artifact.Tree, path string, change func(string) string) *artifact.Tree {
+	t.Helper()
+	at, _ := tree.Get(path)
 	changed := &artifact.Tree{}
-	for _, f := range tree.Files() {
-		if strings.HasSuffix(f.Path, "values.yaml") {
-			if !strings.Contains(string(f.Data), old) {
-				t.Fatalf("%q is not in\n%s", old, f.Data)
-			}
-			f.Data = []byte(strings.Replace(string(f.Data), old, new, 1))
-		}
-		if err := changed.Add(f); err != nil {
-			t.Fatal(err)
-		}
+	files := slices.DeleteFunc(tree.Files(), func(f artifact.File) bool { return f.Path == path })
+	files = append(files, artifact.File{Path: path, Owner: at.Owner, Data: []byte(change(string(at.Data)))})
+	if err := changed.Add(files...); err != nil {
+		t.Fatal(err)
 	}
 	return changed
 }
 
 func TestACleanPlanIsProven(t *testing.T) {
 	p := planned()
-	objects, found, err := open(t, "").Build(Input{Plan: p, Tree: treeOf(t, p), Pos: position})
+	objects, found, err := open(t, "").Build(Input{Plan: p, Tree: generated(t), Pos: position})
 	if err != nil || len(found) > 0 {
 		t.Fatalf("findings %v, error %v", found, err)
 	}
@@ -133,7 +148,7 @@ func TestTheLineStops(t *testing.T) {
 		},
 		"at a boolean that the user's legacy block overrides": {
 			user: "pilot:\n  autoscaleEnabled: true\n",
-			want: []string{"manifests/overridden pilot.autoscaleEnabled", "manifests/overridden replicaCount"},
+			want: []string{"manifests/overridden pilot.autoscaleEnabled"},
 		},
 		"at resources that the user's legacy block overrides": {
 			user: "pilot:\n  resources:\n    limits:\n      memory: 2Gi\n",
@@ -148,15 +163,53 @@ func TestTheLineStops(t *testing.T) {
 			want: []string{"manifests/dedicated-pool dedicated pool edge"},
 		},
 		"at a toleration that opens a closed pool": {
+			old: "tolerations: []\n", new: "",
 			user: "tolerations:\n- key: dedicated\n  operator: Exists\n",
 			want: []string{`manifests/toleration "dedicated"`},
+		},
+		"at a toleration of every taint": {
+			old: "tolerations: []\n", new: "",
+			user: "pilot:\n  tolerations:\n  - operator: Exists\n",
+			want: []string{"manifests/toleration every taint"},
+		},
+		"at a node affinity that leads onto a closed pool": {
+			old: "- edge", new: "- other",
+			want: []string{"manifests/dedicated-pool no node affinity"},
+		},
+		"at a node affinity with an open alternative": {
+			old: "      nodeSelectorTerms:\n", new: "      nodeSelectorTerms:\n        - matchExpressions:\n            - key: arch\n              operator: Exists\n",
+			want: []string{"manifests/dedicated-pool no node affinity"},
+		},
+		"at a second flag for the connection age": {
+			user: "extraContainerArgs: [--keepaliveMaxServerConnectionAge=60m]\n",
+			want: []string{"manifests/differs 15m and 60m, planned is 15m"},
+		},
+		"at a list that the user's legacy block replaces, once": {
+			user: "pilot:\n  topologySpreadConstraints:\n  - maxSkew: 5\n    topologyKey: rack\n    whenUnsatisfiable: ScheduleAnyway\n",
+			want: []string{"manifests/overridden pilot.topologySpreadConstraints overrides"},
+		},
+		"at the local istiod turned off, once": {
+			user: "global:\n  resourceScope: cluster\n",
+			want: []string{"manifests/no-deployment no Deployment istiod in istio-system"},
+		},
+		"at an unknown profile": {
+			user: "autoscaleMin: 2\nprofile: bigg\n",
+			want: []string{"manifests/chart-fails unknown profile bigg"},
+		},
+		"at a key of the user that is given twice": {
+			user: "env:\n  A: x\n  B: y\n  A: z\n",
+			want: []string{"manifests/values-invalid the key A is given twice, before that in line 2"},
+		},
+		"at a second document, which Helm would lose": {
+			user: "env: {}\n---\nautoscaleMin: 2\n",
+			want: []string{"manifests/values-invalid 2 documents"},
 		},
 		"at replicas that the values bring back": {
 			old: "replicaCount: 0", new: "replicaCount: 24",
 			want: []string{"manifests/replicas 24"},
 		},
 		"at an HPA that the values bring back": {
-			old: "autoscaleEnabled: false\n# 0 leaves spec.replicas out: the autoscaler owns it, and each sync would reset it\nreplicaCount: 0", new: "autoscaleEnabled: true",
+			old: "autoscaleEnabled: false\nreplicaCount: 0", new: "autoscaleEnabled: true",
 			want: []string{"manifests/chart-hpa HPA"},
 		},
 		"at another age than the plan's": {
@@ -173,20 +226,20 @@ func TestTheLineStops(t *testing.T) {
 		},
 		"at a wrapper key that the chart refuses": {
 			user: "defaults:\n  pilot:\n    env: {}\n",
-			want: []string{"manifests/chart-fails cannot be rendered"},
+			want: []string{"manifests/chart-fails refuses what is in user.yaml"},
 		},
 		"at a values file that is no map": {
 			user: "- a\n- b\n",
-			want: []string{"manifests/values-invalid user.yaml"},
+			want: []string{"manifests/values-invalid not a map"},
 		},
 		"at a values file that is not YAML": {
 			user: "a: [\n",
-			want: []string{"manifests/values-invalid user.yaml"},
+			want: []string{"manifests/values-invalid not YAML"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := planned()
-			in := Input{Plan: p, Tree: treeOf(t, p), Pos: position}
+			in := Input{Plan: p, Tree: generated(t), Pos: position}
 			if c.old != "" {
 				in.Tree = edited(t, in.Tree, c.old, c.new)
 			}
@@ -226,25 +279,164 @@ func expect(t *testing.T, found diag.List, want []string) {
 	}
 }
 
-func TestAnOverriddenKeyIsShownWhereItStands(t *testing.T) {
-	p := planned()
-	_, found, err := open(t, "").Build(Input{
-		Plan: p, Tree: treeOf(t, p), Pos: position,
-		Values: []ValuesFile{{"first.yaml", []byte("pilot: {}\n")}, {"second.yaml", []byte("pilot:\n  # old\n  replicaCount: 3\n")}},
-	})
+func TestAFindingIsShownWhereTheUserWroteIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		old   string // left out of our values
+		files []string
+		want  string
+	}{
+		"in the second file, under a comment": {
+			files: []string{"pilot: {}\n", "pilot:\n  # old\n  replicaCount: 3\n"},
+			want:  "1.yaml:3:3 replicaCount",
+		},
+		"in the last file that has it": {
+			files: []string{"pilot:\n  replicaCount: 3\n", "a: 1\npilot: {replicaCount: 4}\n"},
+			want:  "1.yaml:2:9 replicaCount",
+		},
+		"behind an alias": {
+			files: []string{"old: &old\n  keepaliveMaxServerConnectionAge: 30m\npilot: *old\n"},
+			want:  "0.yaml:2:3 keepaliveMaxServerConnectionAge",
+		},
+		"at the list, once for all of its items": {
+			files: []string{"pilot:\n  topologySpreadConstraints:\n  - {maxSkew: 5, topologyKey: rack, whenUnsatisfiable: ScheduleAnyway}\n"},
+			want:  "0.yaml:2:3 topologySpreadConstraints",
+		},
+		"at a selector": {
+			files: []string{"nodeSelector:\n  disk: ssd\n  pool: edge\n"},
+			want:  "0.yaml:3:3 Deployment/istio-system/istiod",
+		},
+		"at tolerations": {
+			old:   "tolerations: []\n",
+			files: []string{"env: {}\ntolerations:\n- {key: dedicated, operator: Exists}\n"},
+			want:  "0.yaml:2:1 Deployment/istio-system/istiod",
+		},
+		"at the key without which the chart renders": {
+			files: []string{"env: {}\n", "autoscaleMin: 2\ndefaults: {pilot: {}}\n"},
+			want:  "1.yaml:2:1 defaults",
+		},
+		"at the second of two keys": {
+			files: []string{"env:\n  A: x\n  A: y\n"},
+			want:  "0.yaml:3:3 0.yaml",
+		},
+		"at a line that is not YAML": {
+			files: []string{"a: 1\nb: 2\nc: [\n"},
+			want:  "0.yaml:3:1 0.yaml",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := Input{Plan: planned(), Tree: generated(t), Pos: position}
+			if c.old != "" {
+				in.Tree = edited(t, in.Tree, c.old, "")
+			}
+			for i, data := range c.files {
+				in.Values = append(in.Values, ValuesFile{fmt.Sprintf("%d.yaml", i), []byte(data)})
+			}
+			_, found, err := open(t, "").Build(in)
+			if err != nil || len(found) != 1 {
+				t.Fatalf("findings %v, error %v", found, err)
+			}
+			if got := found[0].Pos.String() + " " + found[0].Subject; got != c.want {
+				t.Errorf("got %s, want %s: %v", got, c.want, found[0])
+			}
+		})
+	}
+}
+
+func TestTheUsersValuesThatChangeNothingOfOurs(t *testing.T) {
+	for name, user := range map[string]string{
+		"an HPA of the chart that is off already": "autoscaleEnabled: true\nautoscaleMin: 24\nautoscaleMax: 0\n",
+		"a selector of another label":             "nodeSelector:\n  disk: ssd\n",
+		"a selector set to null":                  "nodeSelector:\n  pool: null\n",
+		"a legacy block that sets other things":   "pilot:\n  env: {PILOT_TRACE: \"1\"}\n  traceSampling: 5\n",
+		"a number as a key":                       "podAnnotations:\n  1: a\n",
+		"a list, which ours replaces":             "tolerations:\n- {key: dedicated, operator: Exists}\n",
+		"a map of ours that is null":              "resources: null\nglobal: null\n",
+		"an empty file":                           "",
+		"a comment":                               "# nothing\n",
+		"a document marker":                       "---\nenv: {}\n---\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, found, err := open(t, "").Build(Input{
+				Plan: planned(), Tree: generated(t), Pos: position, Values: []ValuesFile{{"user.yaml", []byte(user)}},
+			})
+			if err != nil || len(found) > 0 {
+				t.Errorf("findings %v, error %v", found, err)
+			}
+		})
+	}
+}
+
+// Helm reads YAML 1.1, where off is a boolean: a reader of 1.2 would take it for
+// a text, which templates take for true.
+func TestValuesAreReadAsHelmReadsThem(t *testing.T) {
+	for word, want := range map[string]bool{"off": false, "on": true, "no": false} {
+		objects, found, err := open(t, "").Build(Input{Plan: planned(), Tree: generated(t), Pos: position, Values: []ValuesFile{
+			{"user.yaml", []byte("global: {networkPolicy: {enabled: " + word + "}}\n")},
+		}})
+		if err != nil || len(found) > 0 {
+			t.Fatalf("findings %v, error %v", found, err)
+		}
+		if got := slices.ContainsFunc(objects, func(o Object) bool { return o.kind() == "NetworkPolicy" }); got != want {
+			t.Errorf("%s: a NetworkPolicy is rendered: %v", word, got)
+		}
+	}
+}
+
+// The way out that the finding names: a later file deletes the selector.
+func TestASelectorThatALaterFileSetsToNull(t *testing.T) {
+	_, found, err := open(t, "").Build(Input{Plan: planned(), Tree: generated(t), Pos: position, Values: []ValuesFile{
+		{"base.yaml", []byte("nodeSelector: {pool: edge}\n")}, {"here.yaml", []byte("nodeSelector: {pool: null}\n")},
+	}})
+	if err != nil || len(found) > 0 {
+		t.Errorf("findings %v, error %v", found, err)
+	}
+}
+
+func TestEveryGuardIsAKeyOfOurs(t *testing.T) {
+	file, _ := generated(t).Get("mesh/istiod/values.yaml")
+	ours, err := chartutil.ReadValues(file.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(found, func(f diag.Finding) bool { return f.ID == "manifests/overridden" })
-	if i < 0 || found[i].Pos != (diag.Pos{File: "second.yaml", Line: 3, Column: 3}) {
-		t.Errorf("got %v", found)
+	for _, g := range Guards() {
+		if !slices.ContainsFunc(leavesOf(map[string]any(ours), nil), func(l leaf) bool { return l.String() == g.Path && isGuard(l) }) {
+			t.Errorf("%s is not among our values", g.Path)
+		}
 	}
+}
+
+// A fleet shares one chart and its proofs, on every core.
+func TestClustersAreProvenAtOnce(t *testing.T) {
+	b := open(t, "")
+	in := Input{Plan: planned(), Tree: generated(t), Pos: position}
+	wrong := in
+	wrong.Values = []ValuesFile{{"user.yaml", []byte("pilot: {replicaCount: 3}\n")}}
+	alone, _, err := b.Build(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			objects, found, err := b.Build(in)
+			if err != nil || len(found) > 0 {
+				t.Errorf("findings %v, error %v", found, err)
+			}
+			if diff := cmp.Diff(alone, objects); diff != "" {
+				t.Errorf("other objects (-alone +together):\n%s", diff)
+			}
+			if _, found, err := b.Build(wrong); err != nil || len(found) != 1 || found[0].ID != "manifests/overridden" {
+				t.Errorf("findings %v, error %v", found, err)
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestTheUsersOtherValuesStay(t *testing.T) {
 	p := planned()
 	objects, found, err := open(t, "").Build(Input{
-		Plan: p, Tree: treeOf(t, p), Pos: position,
+		Plan: p, Tree: generated(t), Pos: position,
 		Values: []ValuesFile{{"user.yaml", []byte("env:\n  PILOT_TRACE: \"1\"\nautoscaleMin: 3\nreplicaCount: 7\n")}},
 	})
 	if err != nil || len(found) > 0 {
@@ -260,7 +452,7 @@ func TestTheUsersOtherValuesStay(t *testing.T) {
 func TestAChartOfAnotherMinorIsAWarning(t *testing.T) {
 	p := planned()
 	p.Istiod.Version = "1.24"
-	_, found, err := open(t, "").Build(Input{Plan: p, Tree: treeOf(t, p), Pos: position})
+	_, found, err := open(t, "").Build(Input{Plan: p, Tree: generated(t), Pos: position})
 	if err != nil || len(found) != 1 || found[0].ID != "manifests/chart-version" || found[0].Severity != diag.Warning {
 		t.Errorf("findings %v, error %v", found, err)
 	}
@@ -271,7 +463,7 @@ func TestAChartOfAnotherMinorIsAWarning(t *testing.T) {
 func TestAChartWithItsOwnBudget(t *testing.T) {
 	folder := oldChart(t)
 	p := planned()
-	tree := treeOf(t, p)
+	tree := generated(t)
 	_, found, err := open(t, folder).Build(Input{Plan: p, Tree: tree, Pos: position})
 	if err != nil || len(found) > 0 {
 		t.Fatalf("findings %v, error %v", found, err)
@@ -324,15 +516,40 @@ func TestThePinOfTheEmbeddedChart(t *testing.T) {
 	}
 }
 
-func TestAnObjectOutsideTheKustomizationIsOurFailure(t *testing.T) {
-	p := planned()
-	tree := treeOf(t, p)
-	if err := tree.Add(artifact.File{Path: "mesh/istiod/stray.yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: stray}\n")}); err != nil {
+func TestWhatWasGeneratedWrongIsOurFailure(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: stray}\n"
+	for name, c := range map[string]struct{ path, old, new, want string }{
+		"an object outside the kustomization":  {path: "mesh/istiod/stray.yaml", new: object, want: "stray.yaml (v1 ConfigMap  stray) is not in the kustomization"},
+		"a resource that is not there":         {path: "mesh/istiod/kustomization.yaml", old: "- scaled", new: "- scald", want: "scaldobject-istiod.yaml was not generated"},
+		"a resource on the network":            {path: "mesh/istiod/kustomization.yaml", old: "- scaled", new: "- https://example.com/scaled", want: "https://example.com/scaledobject-istiod.yaml was not generated"},
+		"a misspelt field of a kustomization":  {path: "mesh/istiod/kustomization.yaml", old: "resources:", new: "resource:", want: "unknown field"},
+		"a resource that is not YAML":          {path: "mesh/istiod/scaledobject-istiod.yaml", old: "spec:", new: "spec: [", want: "scaledobject-istiod.yaml"},
+		"a transformer that renames an object": {path: "mesh/istiod/kustomization.yaml", old: "kind: Kustomization\n", new: "kind: Kustomization\nnamePrefix: a-\n", want: "comes from no file"},
+		"values that are no map":               {path: "mesh/istiod/values.yaml", old: "autoscaleEnabled: false", new: "- a", want: "values.yaml"},
+		"another folder that is never built":   {path: "mesh/mesh/kustomization.yaml", new: "resources: [a.yaml]\n", want: "mesh/mesh: a.yaml was not generated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := replaced(t, generated(t), c.path, func(data string) string {
+				if !strings.Contains(data, c.old) {
+					t.Fatalf("%q is not in\n%s", c.old, data)
+				}
+				return strings.Replace(data, c.old, c.new, 1)
+			})
+			_, found, err := open(t, "").Build(Input{Plan: planned(), Tree: tree, Pos: position})
+			if err == nil || !strings.Contains(err.Error(), c.want) || len(found) > 0 {
+				t.Errorf("findings %v, error %v", found, err)
+			}
+		})
+	}
+}
+
+func TestFilesOfAnotherClusterAreNotBuilt(t *testing.T) {
+	tree := generated(t)
+	if err := tree.Add(artifact.File{Path: "mesh-2/istiod/kustomization.yaml", Data: []byte("resources: [none.yaml]\n")}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := open(t, "").Build(Input{Plan: p, Tree: tree, Pos: position})
-	if err == nil || !strings.Contains(err.Error(), "stray.yaml") {
-		t.Errorf("got %v", err)
+	if _, found, err := open(t, "").Build(Input{Plan: planned(), Tree: tree, Pos: position}); err != nil || len(found) > 0 {
+		t.Errorf("findings %v, error %v", found, err)
 	}
 }
 
@@ -350,7 +567,7 @@ func TestOpenRefusesOtherCharts(t *testing.T) {
 
 func BenchmarkBuild(b *testing.B) {
 	p := planned()
-	tree := treeOf(b, p)
+	tree := generated(b)
 	for name, fresh := range map[string]bool{"first": true, "proven": false} {
 		b.Run(name, func(b *testing.B) {
 			builder := open(b, "")
@@ -363,5 +580,70 @@ func BenchmarkBuild(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestAPackedChartIsReadLikeItsFolder(t *testing.T) {
+	packed, err := chartutil.Save(open(t, oldChart(t)).chart, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, found, err := open(t, packed).Build(Input{Plan: planned(), Tree: generated(t), Pos: position})
+	if err != nil || len(found) > 0 {
+		t.Errorf("findings %v, error %v", found, err)
+	}
+}
+
+func TestTheMinorThatAChartSaysItIsOf(t *testing.T) {
+	for name, c := range map[string]struct{ version, appVersion, want string }{
+		"a release":                     {"1.26.2", "1.26.2", "1.26"},
+		"a release with a v":            {"v1.29.0", "", "1.29"},
+		"the application over the pack": {"7.0.1", "1.30.0-rc.1", "1.30"},
+		"the placeholder of a branch":   {"1.0.0", "1.0.0", ""},
+		"nothing":                       {"", "", ""},
+	} {
+		got := minorOf(&chart.Chart{Metadata: &chart.Metadata{Version: c.version, AppVersion: c.appVersion}})
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A guard is let pass only where the chart has it.
+func TestAGuardThatTheChartDoesNotKnow(t *testing.T) {
+	b := open(t, "")
+	delete(b.defaultsOf(t, "global"), "defaultPodDisruptionBudget")
+	_, found, err := b.Build(Input{Plan: planned(), Tree: generated(t), Pos: position})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, found, []string{"manifests/no-effect global.defaultPodDisruptionBudget.enabled"})
+}
+
+// defaultsOf is a map among the chart's own values.
+func (b *Builder) defaultsOf(t *testing.T, key string) map[string]any {
+	t.Helper()
+	value, ok := get(b.chart.Values, []any{wrapper, key})
+	if !ok {
+		t.Fatalf("the chart has no %s", key)
+	}
+	return value.(map[string]any)
+}
+
+func TestDocumentsOfAText(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"one":                        {"a: 1\n", []string{"\na: 1\n"}},
+		"a marker first and last":    {"---\na: 1\n---\n", []string{"a: 1"}},
+		"two, one after a comment":   {"a: 1\n--- # next\nb: 2\n", []string{"\na: 1", "b: 2\n"}},
+		"a value beside the marker":  {"a: 1\n--- {b: 2}\n", []string{"\na: 1", " {b: 2}\n"}},
+		"a marker inside of a block": {"a: |\n  x\n  ---\n  y\n", []string{"\na: |\n  x\n  ---\n  y\n"}},
+		"nothing":                    {"\n", []string{}},
+	} {
+		if diff := cmp.Diff(c.want, documents(c.text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

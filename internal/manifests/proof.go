@@ -3,79 +3,75 @@ package manifests
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
+	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/plan"
 )
 
-// guards are keys of ours that have an effect only in charts of other versions,
-// or only together with others. They must still be keys of the chart.
-var guards = map[string]string{
-	"global.defaultPodDisruptionBudget.enabled": "charts up to Istio 1.27 render their own budget whatever scales istiod",
+// Guard is a key of ours that has no effect in some charts, and is written
+// because it has one in others.
+type Guard struct{ Path, Charts, Why string }
+
+// Guards are the keys that need no effect. The chart must still have each among
+// its own values, so a misspelt one is found.
+func Guards() []Guard {
+	return []Guard{{
+		Path: "global.defaultPodDisruptionBudget.enabled", Charts: "up to 1.27",
+		Why: "they render their own budget whatever scales istiod; later ones only beside their own HPA or replicas",
+	}}
 }
 
-// leaf is a value of ours that is neither a map nor a list, by its path.
-type leaf struct {
-	path  []any // string keys and int indices
-	value any
-}
-
-func (l leaf) String() string {
-	var s strings.Builder
-	for _, step := range l.path {
-		switch step := step.(type) {
-		case int:
-			fmt.Fprintf(&s, "[%d]", step)
-		case string:
-			s.WriteString("." + step)
-		}
-	}
-	return strings.TrimPrefix(s.String(), ".")
+func isGuard(l leaf) bool {
+	return slices.ContainsFunc(Guards(), func(g Guard) bool { return g.Path == l.String() })
 }
 
 // prove renders the chart with the cluster's values, and judges that each of
 // ours has an effect on what is rendered.
 func (b *Builder) prove(in Input) ([]Object, diag.List, error) {
-	path := in.Plan.Cluster + "/istiod/values.yaml"
+	path := in.Plan.Cluster + "/istiod/" + valuesFile
 	file, ok := in.Tree.Get(path)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s was not generated", path)
 	}
-	ours, err := decodeAll(file.Data)
-	if err != nil || len(ours) != 1 {
-		return nil, nil, fmt.Errorf("%s is not one YAML map: %w", path, err)
+	ours, err := chartutil.ReadValues(file.Data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	users, found := mergeUsers(in.Values)
+	users, found := readUsers(in.Values)
 	if found.HasErrors() {
 		return nil, found, nil
 	}
 	found = append(found, b.judgeMinor(in)...)
-	objects, err := b.render(in.Plan.Istiod, merge(users, ours[0]))
+	texts, err := execute(b.chart, in.Plan.Istiod, merge(users, ours))
 	if err != nil {
-		return nil, append(found, renderFinding(in, err)), nil
+		return nil, append(found, b.refusal(in, users, ours, err)), nil
 	}
-	base, err := judged(objects)
+	objects, err := objectsOf(texts)
 	if err != nil {
-		return nil, nil, err
-	}
-	dead, err := b.dead(in, users, ours[0], base)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, key := range dead {
-		found = append(found, key.finding(in, path))
+		return nil, append(found, b.refusal(in, users, ours, err)), nil
 	}
 	rendered := make([]Object, 0, len(objects))
 	for _, object := range objects {
 		rendered = append(rendered, Object{File: path, Object: object})
 	}
-	return rendered, found, nil
+	if len(in.Values) > 0 && !hasDeployment(in, rendered) {
+		return rendered, found, nil // one finding says so, not one for each key
+	}
+	dead, err := b.dead(in, proof{b, in.Plan.Istiod, ours, users, &sync.Map{}}, texts)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, key := range dead {
+		found = append(found, b.finding(in, key, path))
+	}
+	return rendered, found.Sorted(), nil
 }
 
 func (b *Builder) judgeMinor(in Input) diag.List {
@@ -93,30 +89,34 @@ func (b *Builder) judgeMinor(in Input) diag.List {
 	}}
 }
 
-func renderFinding(in Input, err error) diag.Finding {
+// refusal is a chart that stops at the values: at the user's, when it takes ours
+// alone, and then at which of the keys.
+func (b *Builder) refusal(in Input, users, ours map[string]any, err error) diag.Finding {
 	f := diag.Finding{
 		Severity: diag.Error, ID: "manifests/chart-fails", Pos: in.Pos("spec.istiod"), Subject: "spec.istiod",
-		Message: fmt.Sprintf("the istiod chart cannot be rendered with these values: %v", firstLine(err.Error())),
+		Message: fmt.Sprintf("the istiod chart cannot be rendered with these values: %s", firstLine(err.Error())),
 		Hint:    "the chart given with --chart may be of a version that needs other values",
 	}
-	if len(in.Values) > 0 {
-		f.Pos, f.Subject = in.Pos("spec.istiod.values"), "spec.istiod.values"
-		f.Hint = "render the chart with these files alone to see which key it stops at: helm template -f " + strings.Join(names(in.Values), " -f ")
+	p := proof{b, in.Plan.Istiod, ours, nil, &sync.Map{}}
+	if _, alone := p.text(ours); alone != nil {
+		return f
+	}
+	f.Pos, f.Subject = in.Pos("spec.istiod.values"), "spec.istiod.values"
+	f.Message = fmt.Sprintf("the istiod chart refuses what is in %s: %s", strings.Join(names(in.Values), ", "), firstLine(err.Error()))
+	f.Hint = "render the chart with these files alone to see which key it stops at: helm template -f " + strings.Join(names(in.Values), " -f ")
+	for _, key := range slices.Sorted(maps.Keys(users)) {
+		p.users = maps.Clone(users)
+		delete(p.users, key)
+		if _, err := p.text(ours); err != nil {
+			continue
+		}
+		if at, ok := locate(in.Values, []any{key}, 1); ok {
+			f.Pos, f.Subject = at.pos, key
+			f.Hint = fmt.Sprintf("without the key %s in %s it renders: remove or correct it", key, at.pos.File)
+		}
+		break
 	}
 	return f
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
-}
-
-func names(files []ValuesFile) []string {
-	all := make([]string, 0, len(files))
-	for _, f := range files {
-		all = append(all, f.Name)
-	}
-	return all
 }
 
 // deadKey is a key of ours without effect; overridden when it has one as soon as
@@ -126,96 +126,129 @@ type deadKey struct {
 	overridden bool
 }
 
-func (k deadKey) finding(in Input, path string) diag.Finding {
-	if !k.overridden {
-		return diag.Finding{
-			Severity: diag.Error, ID: "manifests/no-effect", Pos: diag.Pos{File: path}, Subject: k.leaf.String(),
-			Message: fmt.Sprintf("the value %s has no effect on anything that the istiod chart renders: the chart ignores keys that it does not know", k.leaf),
-			Hint:    "the chart may be of a version that calls it otherwise: prove against the chart that the cluster installs with --chart, or report it",
-		}
+func (b *Builder) finding(in Input, k deadKey, path string) diag.Finding {
+	if k.overridden {
+		return overridden(in, k.leaf)
 	}
+	return diag.Finding{
+		Severity: diag.Error, ID: "manifests/no-effect", Pos: diag.Pos{File: path}, Subject: k.leaf.String(),
+		Message: fmt.Sprintf("the value %s has no effect on anything that the istiod chart renders: the chart ignores keys that it does not know", k.leaf),
+		Hint:    "the chart may be of a version that calls it otherwise: prove against the chart that the cluster installs with --chart, or report it" + b.nearest(k.leaf),
+	}
+}
+
+// nearest names the key of the chart that a misspelt one most likely meant.
+func (b *Builder) nearest(l leaf) string {
+	for i, step := range l.path {
+		value, _ := get(b.defaults(), l.path[:i])
+		known, _ := value.(map[string]any)
+		key, _ := step.(string)
+		if _, ok := known[key]; ok {
+			continue
+		}
+		if name, ok := diag.Nearest(key, slices.Sorted(maps.Keys(known))); ok {
+			return fmt.Sprintf("; the chart knows %s", dotted(append(slices.Clone(l.path[:i]), name)))
+		}
+		break
+	}
+	return ""
+}
+
+// overridden is shown where the user's files set the same thing. Lists replace
+// one another whole, so all leaves of a list of ours fall to one key.
+func overridden(in Input, l leaf) diag.Finding {
 	f := diag.Finding{
-		Severity: diag.Error, ID: "manifests/overridden", Pos: in.Pos("spec.istiod.values"), Subject: k.leaf.String(),
-		Message: fmt.Sprintf("the value %s has no effect: a values file of yours overrides it", k.leaf),
-		Hint:    "the chart merges its legacy pilot: block over the top level last; remove what sets the same thing from " + strings.Join(names(in.Values), ", "),
+		Severity: diag.Error, ID: "manifests/overridden", Pos: in.Pos("spec.istiod.values"), Subject: l.String(),
+		Message: fmt.Sprintf("the computed value %s has no effect beside %s", l, strings.Join(names(in.Values), ", ")),
+		Hint:    "remove from these files what sets the same thing or what turns off what it is for",
 	}
-	legacy := append([]any{"pilot"}, k.leaf.path...)
-	for _, file := range in.Values {
-		if line, column, ok := locate(file.Data, legacy); ok {
-			f.Pos = diag.Pos{File: file.Name, Line: line, Column: column}
-			f.Message = fmt.Sprintf("pilot.%s overrides the computed value %s: the chart merges its legacy pilot: block over the top level last", k.leaf, k.leaf)
-			f.Hint = "remove the key from " + file.Name
-		}
+	field := l.path
+	if i := slices.IndexFunc(field, func(step any) bool { _, isIndex := step.(int); return isIndex }); i >= 0 {
+		field = field[:i]
+	}
+	legacy := append([]any{"pilot"}, field...)
+	if at, ok := locate(in.Values, legacy, 2); ok {
+		f.Pos, f.Subject = at.pos, dotted(at.path[1:])
+		f.Message = fmt.Sprintf("%s overrides the computed value %s: the chart merges its legacy pilot: block over the top level last", dotted(at.path), f.Subject)
+		f.Hint = "remove the key from " + at.pos.File
 	}
 	return f
 }
 
-// dead are our keys without effect, sorted by path; the answer is remembered for
-// every cluster with the same keys over the same values of the user. base is
-// what is judged of the render with our values as they are.
-func (b *Builder) dead(in Input, users, ours map[string]any, base string) ([]deadKey, error) {
-	leaves := leavesOf(ours, nil)
-	key := []string{in.Plan.Istiod.KubernetesVersion, in.Plan.Istiod.Namespace}
-	for _, l := range leaves {
-		key = append(key, fmt.Sprintf("%s %T", l, l.value))
-		if _, isBool := l.value.(bool); isBool {
-			key = append(key, fmt.Sprint(l.value))
-		}
+// dead are our keys without effect, sorted by path. The answer is remembered for
+// every cluster with the same keys over the same values of the user: what it
+// depends on of our values is which there are, and which of them are off.
+func (b *Builder) dead(in Input, p proof, texts map[string]string) ([]deadKey, error) {
+	key := []string{p.istiod.KubernetesVersion, p.istiod.Namespace, p.istiod.Deployment}
+	for _, l := range leavesOf(p.ours, nil) {
+		key = append(key, fmt.Sprintf("%s %T %v", l, l.value, isOff(l)))
 	}
 	for _, file := range in.Values {
-		key = append(key, string(file.Data))
+		key = append(key, digest(string(file.Data)))
 	}
-	if known, ok := b.proofs.Load(digest(key...)); ok {
-		return known.([]deadKey), nil
-	}
-	p := proof{b, in.Plan.Istiod, leaves, ours}
-	dead, err := p.run(users, base)
-	if err == nil {
-		b.proofs.Store(digest(key...), dead)
-	}
-	return dead, err
+	once, _ := b.proofs.LoadOrStore(digest(key...), sync.OnceValues(func() ([]deadKey, error) {
+		base, err := p.judged(texts)
+		if err != nil {
+			return nil, err
+		}
+		return p.run(base), nil
+	}))
+	return once.(func() ([]deadKey, error))()
 }
 
-// proof asks which of our leaves have an effect.
+// isOff reports a value that templates take for absent.
+func isOff(l leaf) bool { return l.value == nil || reflect.ValueOf(l.value).IsZero() }
+
+// proof asks which of our leaves have an effect over the user's values.
 type proof struct {
 	*Builder
 	istiod plan.Istiod
-	leaves []leaf
 	ours   map[string]any
+	users  map[string]any
+	parts  *sync.Map // what is judged of a template's text, by the text: most stay as they are
 }
 
-func (p proof) run(users map[string]any, base string) ([]deadKey, error) {
-	silent := p.silent(users, base, p.leaves)
-	silent = slices.DeleteFunc(silent, func(l leaf) bool { return guards[l.String()] != "" && p.known(l) })
+// run tells the keys that the chart does not know from those that the user's
+// values keep from working. A switch of ours that stays off whatever it says,
+// for the user's values have turned off the same, is as wanted.
+func (p proof) run(base string) []deadKey {
+	silent := p.silent(base, leavesOf(p.ours, nil))
+	silent = slices.DeleteFunc(silent, func(l leaf) bool { return isGuard(l) && p.knows(l) })
 	if len(silent) == 0 {
-		return nil, nil
+		return nil
 	}
-	base, err := p.text(p.ours)
-	if err != nil {
-		return nil, err
+	unknown := silent
+	alone := p
+	alone.users = nil
+	if base, err := alone.text(p.ours); err == nil {
+		unknown = alone.silent(base, silent)
 	}
-	alone := p.silent(nil, base, silent)
 	var dead []deadKey
 	for _, l := range silent {
-		stays := slices.ContainsFunc(alone, func(o leaf) bool { return o.String() == l.String() })
-		dead = append(dead, deadKey{l, !stays})
+		misspelt := slices.ContainsFunc(unknown, func(o leaf) bool { return o.String() == l.String() })
+		if misspelt || !isOff(l) || !p.stands(l) {
+			dead = append(dead, deadKey{l, !misspelt})
+		}
 	}
-	return dead, nil
+	return dead
 }
 
-// known reports whether the chart's own values have the key.
-func (p proof) known(l leaf) bool {
-	defaults := p.chart.Values
-	if wrapped, ok := defaults["_internal_defaults_do_not_set"].(map[string]any); ok {
-		defaults = merge(defaults, wrapped)
-	}
-	var value any = defaults
-	for _, step := range l.path {
-		m, ok := value.(map[string]any)
-		if !ok {
+// knows reports whether the chart's own values have the key.
+func (p proof) knows(l leaf) bool {
+	_, ok := get(p.defaults(), l.path)
+	return ok
+}
+
+// stands reports whether both our value and another at the leaf reach the
+// templates, past all that the chart merges over it.
+func (p proof) stands(l leaf) bool {
+	for _, ours := range []map[string]any{p.ours, p.with(l, 0)} {
+		settled, err := p.settled(p.istiod, merge(p.users, ours))
+		if err != nil {
 			return false
 		}
-		if value, ok = m[fmt.Sprint(step)]; !ok {
+		want, _ := get(ours, l.path)
+		if got, ok := get(settled, l.path); !ok || got != want {
 			return false
 		}
 	}
@@ -225,14 +258,14 @@ func (p proof) known(l leaf) bool {
 // silent are the leaves that have no effect over the user's values: one render
 // with a sentinel in every string and number, one flip for each boolean. A leaf
 // whose sentinel does not show is tried alone, for the chart may compute with it.
-func (p proof) silent(users map[string]any, base string, leaves []leaf) []leaf {
+func (p proof) silent(base string, leaves []leaf) []leaf {
 	marked := deepCopy(p.ours)
 	for i, l := range leaves {
 		if _, isBool := l.value.(bool); !isBool {
-			set(marked, l.path, sentinel(l.value, i))
+			set(marked, l.path, other(l.value, i))
 		}
 	}
-	text, err := p.text(merge(users, marked))
+	text, err := p.text(marked)
 	if err != nil {
 		text = "" // the chart does not take these sentinels: each is tried alone
 	}
@@ -240,11 +273,11 @@ func (p proof) silent(users map[string]any, base string, leaves []leaf) []leaf {
 	var group sync.WaitGroup
 	for i, l := range leaves {
 		if _, isBool := l.value.(bool); !isBool {
-			mark := fmt.Sprint(sentinel(l.value, i))
+			mark := fmt.Sprint(other(l.value, i))
 			effective[i] = strings.Contains(text, mark) && !strings.Contains(base, mark)
 		}
 		if !effective[i] {
-			group.Go(func() { effective[i] = p.changes(users, base, l, i) })
+			group.Go(func() { effective[i] = p.changes(base, l, i) })
 		}
 	}
 	group.Wait()
@@ -259,120 +292,55 @@ func (p proof) silent(users map[string]any, base string, leaves []leaf) []leaf {
 
 // changes reports whether another value at the leaf alone changes the render. A
 // value that the chart refuses has an effect.
-func (p proof) changes(users map[string]any, base string, l leaf, i int) bool {
-	changed := deepCopy(p.ours)
-	if b, isBool := l.value.(bool); isBool {
-		set(changed, l.path, !b)
-	} else {
-		set(changed, l.path, sentinel(l.value, i))
-	}
-	text, err := p.text(merge(users, changed))
+func (p proof) changes(base string, l leaf, i int) bool {
+	text, err := p.text(p.with(l, i))
 	return err != nil || text != base
 }
 
-func (p proof) text(values map[string]any) (string, error) {
-	objects, err := p.render(p.istiod, values)
+// with is our values with another one at the leaf.
+func (p proof) with(l leaf, i int) map[string]any {
+	changed := deepCopy(p.ours)
+	set(changed, l.path, other(l.value, i))
+	return changed
+}
+
+// text is what is judged of the render with these values over the user's.
+func (p proof) text(ours map[string]any) (string, error) {
+	texts, err := execute(p.chart, p.istiod, merge(p.users, ours))
 	if err != nil {
 		return "", err
 	}
-	return judged(objects)
+	return p.judged(texts)
 }
 
-// sentinel is a value of the same kind that stands nowhere else.
-func sentinel(value any, i int) any {
-	if _, isText := value.(string); isText {
-		return "meshgen-sentinel-" + strconv.Itoa(1000+i)
+func (p proof) judged(texts map[string]string) (string, error) {
+	var all strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		known, ok := p.parts.Load(texts[name])
+		if !ok {
+			objects, err := objectsOf(map[string]string{name: texts[name]})
+			if err != nil {
+				return "", err
+			}
+			if known, err = judged(objects); err != nil {
+				return "", err
+			}
+			p.parts.Store(texts[name], known)
+		}
+		all.WriteString(known.(string))
 	}
-	return 730000 + i
+	return all.String(), nil
 }
 
-func leavesOf(value any, path []any) []leaf {
-	var all []leaf
+// other is a value of the same kind that stands nowhere else: a flip, or a
+// sentinel. Helm's numbers are floats, and templates print those below 10⁶ as
+// they are.
+func other(value any, i int) any {
 	switch v := value.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			all = append(all, leavesOf(v[key], append(slices.Clone(path), key))...)
-		}
-	case []any:
-		for i, item := range v {
-			all = append(all, leavesOf(item, append(slices.Clone(path), i))...)
-		}
-	default:
-		all = append(all, leaf{path, value})
+	case bool:
+		return !v
+	case string:
+		return "meshgen-" + strconv.Itoa(1000+i) + "-sentinel"
 	}
-	return all
-}
-
-func set(values any, path []any, to any) {
-	for i, step := range path {
-		last := i == len(path)-1
-		switch v := values.(type) {
-		case map[string]any:
-			if last {
-				v[step.(string)] = to
-			}
-			values = v[step.(string)]
-		case []any:
-			if last {
-				v[step.(int)] = to
-			}
-			values = v[step.(int)]
-		}
-	}
-}
-
-// mergeUsers reads the user's files and merges them in their order.
-func mergeUsers(files []ValuesFile) (map[string]any, diag.List) {
-	merged := map[string]any{}
-	var found diag.List
-	for _, file := range files {
-		docs, err := decodeAll(file.Data)
-		if err == nil && len(docs) > 1 {
-			err = fmt.Errorf("it has %d documents", len(docs))
-		}
-		if err != nil {
-			found = append(found, diag.Finding{
-				Severity: diag.Error, ID: "manifests/values-invalid", Pos: diag.Pos{File: file.Name, Line: 1, Column: 1}, Subject: file.Name,
-				Message: fmt.Sprintf("Helm values file %s is not one YAML map: %s", file.Name, firstLine(err.Error())),
-				Hint:    "helm would refuse it too: helm template -f " + file.Name,
-			})
-			continue
-		}
-		for _, values := range docs {
-			merged = merge(merged, values)
-		}
-	}
-	return merged, found
-}
-
-// locate is where the key at a path stands in a YAML text.
-func locate(data []byte, path []any) (line, column int, ok bool) {
-	var doc yaml.Node
-	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-		return 0, 0, false
-	}
-	n := doc.Content[0]
-	for _, step := range path {
-		key, value := child(n, step)
-		if value == nil {
-			return 0, 0, false
-		}
-		line, column, n = key.Line, key.Column, value
-	}
-	return line, column, true
-}
-
-func child(n *yaml.Node, step any) (key, value *yaml.Node) {
-	if i, isIndex := step.(int); isIndex {
-		if n.Kind == yaml.SequenceNode && i < len(n.Content) {
-			return n.Content[i], n.Content[i]
-		}
-		return nil, nil
-	}
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == step {
-			return n.Content[i], n.Content[i+1]
-		}
-	}
-	return nil, nil
+	return float64(730000 + i)
 }
