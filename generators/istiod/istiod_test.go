@@ -89,8 +89,8 @@ topologySpreadConstraints:
 global:
   # no new pod starts without istiod's injection webhook
   priorityClassName: system-cluster-critical
-  # the chart's budget lets drains evict all pods but one, and two budgets on a pod stop every drain;
-  # ours stands beside this file
+  # a guard for charts up to Istio 1.27: their budget lets drains evict all pods but one, and two
+  # budgets on a pod stop every drain; ours stands beside this file
   defaultPodDisruptionBudget:
     enabled: false
 `

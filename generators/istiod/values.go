@@ -76,8 +76,8 @@ func (w *writer) valueReasons(v values) map[string]string {
 		"resources.limits.cpu":            w.reason("istiod.cpu"),
 		"topologySpreadConstraints[0]":    w.reason("istiod.topologySpreadConstraints"),
 		"global.priorityClassName":        "no new pod starts without istiod's injection webhook",
-		"global.defaultPodDisruptionBudget": "the chart's budget lets drains evict all pods but one, and two budgets on a pod stop every drain; " +
-			"ours stands beside this file",
+		"global.defaultPodDisruptionBudget": "a guard for charts up to Istio 1.27: their budget lets drains evict all pods but one, and two budgets " +
+			"on a pod stop every drain; ours stands beside this file",
 	}
 	if v.Affinity != nil {
 		reasons["affinity"] = "never on a dedicated pool: istiod needs room to scale out on the day that fills it"
