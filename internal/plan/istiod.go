@@ -199,15 +199,16 @@ func (b *builder) minReplicas() {
 }
 
 // survived is the largest multiple of rest, in tenths and at most the larger of
-// the worst moment and the unplanned surge, up to which the pods that then run
-// survive the loss: between the surge and the events nothing else promises it.
+// the worst moment and the unplanned surge (and 100), up to which the pods that
+// then run survive the loss: between the surge and the events nothing else
+// promises it.
 func (b *builder) survived() *big.Rat {
 	rest, most := b.spec().Istiod.Load, maxRat(1, b.terms["u"].Value)
 	if peak := big.NewRat(b.limits.Connections, rest.Connections); peak.Cmp(most) > 0 {
 		most = peak
 	}
-	held := big.NewRat(0, 1)
-	for tenths := int64(10); big.NewRat(tenths, 10).Cmp(most) <= 0; tenths++ {
+	held := new(big.Rat)
+	for tenths := int64(10); tenths <= 1000 && big.NewRat(tenths, 10).Cmp(most) <= 0; tenths++ {
 		m := big.NewRat(tenths, 10)
 		c := sizing.CeilMul(rest.Connections, m)
 		n := max(b.min, sizing.UpTo(sizing.CeilDiv(c, b.threshold), b.zones))

@@ -7,6 +7,7 @@ package sizing
 import (
 	"math"
 	"math/big"
+	"sort"
 )
 
 // Tolerance is the HPA's: it acts only when the metric is more than a tenth off
@@ -99,23 +100,37 @@ func (l Loss) Stay(n int64) (stay, of int64) {
 	return n - l.Lost(n), n
 }
 
-// Before is the fewest n ≥ 2 of which at least left remain after the loss.
+// Before is the fewest n ≥ 2 of which at least left remain after the loss. What
+// remains never falls as n grows.
 func (l Loss) Before(left int64) int64 {
-	n := max(2, left)
-	for n-l.Lost(n) < left {
-		n++
-	}
-	return n
+	return least(max(2, left), func(n int64) bool { return n-l.Lost(n) >= left })
 }
 
 // Fewest is the fewest n ≥ 1 pods whose fullest holds at most nSafe of the
 // connections, laid at random. nSafe must be positive. The search begins where
-// the average alone would fit.
+// the average alone would fit; from 3 pods on the fullest holds less with every
+// pod more.
 func Fewest(connections int64, nSafe *big.Rat) int64 {
 	limit, _ := nSafe.Float64()
+	fits := func(n int64) bool { return Hot(float64(connections)/float64(n), n) <= limit }
 	n := max(1, Ceil(new(big.Rat).Quo(big.NewRat(connections, 1), nSafe)).Int64())
-	for Hot(float64(connections)/float64(n), n) > limit {
-		n++
+	for ; n < 3; n++ {
+		if fits(n) {
+			return n
+		}
 	}
-	return n
+	return least(n, fits)
+}
+
+// least is the least n from a first one on at which a condition holds that, once
+// it holds, holds for all that follow.
+func least(from int64, holds func(n int64) bool) int64 {
+	if holds(from) {
+		return from
+	}
+	fails, step := from, int64(1)
+	for ; !holds(fails + step); step *= 2 {
+		fails += step
+	}
+	return fails + 1 + int64(sort.Search(int(step-1), func(i int) bool { return holds(fails + 1 + int64(i)) }))
 }
