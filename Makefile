@@ -17,9 +17,9 @@ lint: ## go vet, gofumpt and staticcheck; Rego is linted by the tests of policie
 	@test -z "$$($(TOOL) gofumpt -l $$(git ls-files '*.go'))" || { $(TOOL) gofumpt -d $$(git ls-files '*.go'); exit 1; }
 	$(TOOL) staticcheck ./...
 
-golden: build ## write golden/ and the expected output of the command scripts
+golden: build ## write golden/ and the expected output that tests hold
 	bin/meshgen render examples/clusters -o golden
-	$(GO) test ./cmd/meshgen ./schema -update
+	$(GO) test ./cmd/meshgen ./schema ./policies -update
 
 check: lint test build ## what CI runs: lint, tests, a drift check by the product, tidy modules
 	bin/meshgen render examples/clusters -o golden --check
