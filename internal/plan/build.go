@@ -21,6 +21,7 @@ func Build(p *profile.Profile) (*Plan, error) {
 	b.inputs()
 	if !b.plan.Findings.HasErrors() {
 		b.istiod()
+		b.mesh()
 	}
 	b.plan.Findings = b.plan.Findings.Sorted()
 	if b.err != nil {
@@ -34,6 +35,9 @@ type builder struct {
 	profile *profile.Profile
 	plan    *Plan
 	err     error
+
+	workloads []deployed
+	deployed  map[string]int // index into workloads, by namespace/name
 
 	zones  int64
 	loss   sizing.Loss

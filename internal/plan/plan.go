@@ -18,6 +18,10 @@ type Plan struct {
 	Decisions []Decision
 	Findings  diag.List
 	Istiod    Istiod
+	Workloads []Workload // that are patched or scaled, by namespace and name
+	Routes    []Route    // Services whose zone routing is written, by namespace and name
+	Scopes    []Scope    // Sidecar scopes, by namespace and name
+	Bases     Bases
 }
 
 // Decision is one value with its derivation. Value is an int64, a string, a

@@ -68,6 +68,13 @@ type Kubernetes struct {
 	Version       string `json:"version"` // minor, "1.31"
 	ClusterDomain string `json:"clusterDomain"`
 	Rebalancer    string `json:"rebalancer"` // none or descheduler
+	Bases         Bases  `json:"bases"`
+}
+
+// Bases is how the user's own manifests stand when the generated Components meet
+// them.
+type Bases struct {
+	Namespaced bool `json:"namespaced"` // their objects carry a namespace
 }
 
 // Zone is a failure domain and its nodes.
@@ -114,6 +121,16 @@ type Mesh struct {
 	OutboundTrafficPolicy string   `json:"outboundTrafficPolicy"` // ALLOW_ANY, REGISTRY_ONLY or unknown
 	CallGraph             string   `json:"callGraph"`             // complete or partial
 	AlwaysVisible         []string `json:"alwaysVisible"`         // Sidecar hosts, ns/dnsName
+
+	ZoneRouting ZoneRouting `json:"zoneRouting"`
+}
+
+// ZoneRouting is what a Service must keep to while its calls stay in their zone.
+type ZoneRouting struct {
+	MaxUtilization    Decimal `json:"maxUtilization"`    // share of what an endpoint can do
+	MaxOverload       Decimal `json:"maxOverload"`       // load of the fullest endpoint as a multiple of the mean
+	PodsLost          int64   `json:"podsLost"`          // in one zone at once
+	TargetUtilization Decimal `json:"targetUtilization"` // where no autoscaler says otherwise
 }
 
 // Metrics is the Prometheus that the autoscaler asks.
@@ -277,6 +294,15 @@ type Workload struct {
 	Name      string            `json:"name"`
 	Container string            `json:"container"`
 	Labels    map[string]string `json:"labels"`
+
+	TopologySpreadConstraints []SpreadConstraint `json:"topologySpreadConstraints"`
+}
+
+// SpreadConstraint is a topology spread constraint that must stay.
+type SpreadConstraint struct {
+	TopologyKey       string `json:"topologyKey"`
+	WhenUnsatisfiable string `json:"whenUnsatisfiable"` // DoNotSchedule or ScheduleAnyway
+	MaxSkew           int64  `json:"maxSkew"`
 }
 
 // Port is a port of a Service.
@@ -296,19 +322,24 @@ type Capacity struct {
 type Routing struct {
 	TopologyMode        string `json:"topologyMode"`
 	TrafficDistribution string `json:"trafficDistribution"`
+
+	InternalTrafficPolicy string `json:"internalTrafficPolicy"` // Cluster or Local
+	Callers               string `json:"callers"`               // mesh, kube-proxy or both
 }
 
 // Autoscaling says who scales a workload.
 type Autoscaling struct {
-	ManagedBy      string            `json:"managedBy"` // meshgen or none
-	CPUUtilization *int64            `json:"cpuUtilization"`
-	Running        RunningAutoscaler `json:"running"`
+	ManagedBy         string            `json:"managedBy"`         // meshgen or none
+	CPUUtilization    *int64            `json:"cpuUtilization"`    // percent of the request
+	MemoryUtilization *int64            `json:"memoryUtilization"` // percent of the request
+	Running           RunningAutoscaler `json:"running"`
 }
 
 // RunningAutoscaler names the autoscaler that is there today, if any.
 type RunningAutoscaler struct {
-	HPA          string `json:"hpa"`
-	ScaledObject string `json:"scaledObject"`
+	HPA                string `json:"hpa"`
+	ScaledObject       string `json:"scaledObject"`
+	ReplicasInManifest *bool  `json:"replicasInManifest"`
 }
 
 // ServiceEvent is what an event does to one Service.
