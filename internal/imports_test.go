@@ -23,7 +23,7 @@ var owners = map[string]string{
 	"sigs.k8s.io/kustomize/":        "internal/manifests",
 	"istio.io/istio/":               "internal/manifests",
 	"github.com/robfig/":            "internal/calendar",
-	"github.com/kedacore/":          "generators/istiod",
+	"github.com/kedacore/":          "internal/keda",
 	"github.com/spf13/":             "cmd/meshgen",
 }
 
