@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ func Markdown(p *plan.Plan, findings diag.List) string {
 	page.adoption()
 	page.found()
 	page.triggers()
+	page.workloads()
+	page.routing()
+	page.scopes()
 	page.decisions()
 	page.terms()
 	return page.String()
@@ -67,10 +71,10 @@ func (p *page) unsafe() {
 	}
 }
 
-// why is the finding that judged the running value.
+// why is the first finding about the decision: that which judged the running value.
 func (p *page) why(d plan.Decision) string {
 	for _, f := range p.findings {
-		if f.ID == "plan/running-unsafe" && f.Subject == d.Subject {
+		if f.Severity == diag.Warning && f.Subject == d.Subject {
 			return f.Message
 		}
 	}
@@ -85,7 +89,7 @@ func (p *page) changes() {
 	p.section("Changes against what runs")
 	p.table("decision", "runs", "planned", "verdict on what runs")
 	for _, d := range changed {
-		p.row("`"+d.Subject+"`", fmt.Sprint(d.Running.Value), fmt.Sprint(d.Value), string(d.Running.Verdict))
+		p.row("`"+d.Subject+"`", written(d.Running.Value), written(d.Value), string(d.Running.Verdict))
 	}
 	for _, d := range p.running(func(d plan.Decision) bool { return d.Running.Verdict == plan.Same }) {
 		p.row("`"+d.Subject+"`", fmt.Sprint(d.Running.Value), "stays", string(plan.Same))
@@ -107,7 +111,7 @@ func (p *page) restarts() {
 	if len(changed) == 0 {
 		p.line("- `%s` rolls out once if its connection age, CPU, memory, spread, affinity or priority class differ from the values here, a quarter of the pods at a time.", p.plan.Istiod.Deployment)
 	}
-	p.line("- No workload restarts.")
+	p.spreading()
 	for _, d := range p.plan.Decisions {
 		if event, ok := strings.CutPrefix(d.Subject, "istiod.freeze."); ok {
 			p.line("- **Not within %v** (event %s).", d.Value, event)
@@ -130,20 +134,42 @@ func (p *page) matters(subject string) bool {
 		strings.HasPrefix(subject, "istiod.prescale.window.")
 }
 
-// adoption is written where spec.replicas stands in today's manifest: taking it
-// out resets the workload to one pod under Helm and client-side apply.
+// owned is a workload whose replicas an autoscaler owns.
+type owned struct {
+	kind, name, namespace string
+	floor                 any
+}
+
+// inManifest are the workloads whose manifest has spec.replicas today: taking it
+// out resets them to one pod under Helm and client-side apply.
+func (p *page) inManifest() []owned {
+	var all []owned
+	istiod := func(f diag.Finding) bool { return f.ID == "plan/replicas-in-manifest" && !ofService(f.Subject) }
+	if slices.ContainsFunc(p.findings, istiod) {
+		floor, _ := p.plan.Decision("istiod.replicas.min")
+		all = append(all, owned{"deployment", p.plan.Istiod.Deployment, p.plan.Istiod.Namespace, floor.Value})
+	}
+	for _, w := range p.plan.Workloads {
+		if w.Scaling != nil && w.Scaling.ReplicasInManifest {
+			all = append(all, owned{strings.ToLower(w.Kind), w.Name, w.Namespace, w.Scaling.Min})
+		}
+	}
+	return all
+}
+
 func (p *page) adoption() {
-	warned := slices.ContainsFunc(p.findings, func(f diag.Finding) bool { return f.ID == "plan/replicas-in-manifest" })
-	if !warned {
+	all := p.inManifest()
+	if len(all) == 0 {
 		return
 	}
-	name, namespace := p.plan.Istiod.Deployment, p.plan.Istiod.Namespace
-	floor, _ := p.plan.Decision("istiod.replicas.min")
 	p.section("First adoption, in two steps")
-	p.line("The manifest that runs today has `spec.replicas`. Dropping the field in one step resets `%s` to 1 pod under Helm and client-side apply (kubernetes#25238, argo-cd#1603).", name)
+	p.line("These manifests have `spec.replicas` today. Dropping the field in one step resets the workload to 1 pod under Helm and client-side apply (kubernetes#25238, argo-cd#1603).")
 	p.line("")
-	p.line("1. Take the field out of the record of the last apply, not out of the cluster: `kubectl apply edit-last-applied deployment/%s -n %s`, delete the line `replicas`, save. Then apply the ScaledObject and the PodDisruptionBudget alone, and wait until %v pods are ready.", name, namespace, floor.Value)
-	p.line("2. Apply the values. Nobody's record holds the field any more, so the count stays, and the autoscaler goes on from there.")
+	p.line("1. Take the field out of the record of the last apply, not out of the cluster: run the command, delete the line `replicas`, save. Then apply the autoscalers and PodDisruptionBudgets alone, and wait until the pods are ready.")
+	for _, o := range all {
+		p.line("   - `kubectl apply edit-last-applied %s/%s -n %s`, then %v pods", o.kind, o.name, o.namespace, o.floor)
+	}
+	p.line("2. Apply the rest. Nobody's record holds the field any more, so the count stays, and the autoscaler goes on from there.")
 	p.line("")
 	p.line("A Helm release keeps a record of its own and resets the count at the upgrade: let Argo CD or `kubectl apply --server-side` take the chart's output over first.")
 	p.line("")
@@ -156,10 +182,19 @@ func (p *page) found() {
 		p.line("None.")
 		return
 	}
+	seen := map[string]int{}
 	for _, f := range p.findings {
+		if seen[f.ID]++; seen[f.ID] > shown {
+			continue
+		}
 		p.line("- %s `%s`: %s", f.Severity, f.ID, f.Message)
 		if f.Hint != "" {
 			p.line("  - %s", f.Hint)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(seen)) {
+		if more := seen[id] - shown; more > 0 {
+			p.line("- and %d more `%s`, which `meshgen validate` lists", more, id)
 		}
 	}
 }
@@ -189,6 +224,9 @@ func (p *page) decisions() {
 	p.section("Decisions")
 	p.table("decision", "value", "why", "source")
 	for _, d := range p.plan.Decisions {
+		if ofService(d.Subject) {
+			continue
+		}
 		p.row("`"+d.Subject+"`", plan.ValueText(d.Value, d.Unit), d.Reason, d.Source)
 	}
 }
@@ -196,7 +234,7 @@ func (p *page) decisions() {
 func (p *page) terms() {
 	p.section("Terms")
 	for _, d := range p.plan.Decisions {
-		if len(d.Terms) == 0 {
+		if len(d.Terms) == 0 || ofService(d.Subject) {
 			continue
 		}
 		p.line("`%s`", d.Subject)

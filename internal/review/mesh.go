@@ -1,0 +1,148 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshgen/meshgen/internal/plan"
+)
+
+// perService begin the subjects of decisions of which a mesh has thousands; they
+// have tables of their own.
+var perService = []string{"workload/", "service/", "sidecar/"}
+
+func ofService(subject string) bool {
+	return slices.ContainsFunc(perService, func(prefix string) bool { return strings.HasPrefix(subject, prefix) })
+}
+
+// spreading tells which workloads get other spread constraints than they may
+// have: their pod template changes.
+func (p *page) spreading() {
+	var namespaces []string
+	names := map[string][]string{}
+	for _, w := range p.plan.Workloads {
+		if w.Spread == nil {
+			continue
+		}
+		if names[w.Namespace] == nil {
+			namespaces = append(namespaces, w.Namespace)
+		}
+		names[w.Namespace] = append(names[w.Namespace], w.Name)
+	}
+	if len(namespaces) == 0 {
+		p.line("- No workload restarts.")
+		return
+	}
+	p.line("- These workloads roll out once where their spread constraints differ from the planned ones:")
+	for _, n := range namespaces {
+		p.line("  - `%s`: %s", n, few(names[n]))
+	}
+}
+
+// shown is how many names of a kind stand in a line.
+const shown = 8
+
+func few(names []string) string {
+	if len(names) <= shown {
+		return "`" + strings.Join(names, "`, `") + "`"
+	}
+	return fmt.Sprintf("`%s` and %d more", strings.Join(names[:shown-1], "`, `"), len(names)-shown+1)
+}
+
+// workloads are those that meshgen scales.
+func (p *page) workloads() {
+	scaled := slices.DeleteFunc(slices.Clone(p.plan.Workloads), func(w plan.Workload) bool { return w.Scaling == nil })
+	if len(scaled) == 0 {
+		return
+	}
+	p.section("Workloads that are scaled")
+	p.table("workload", "pods", "for events", "today")
+	for _, w := range scaled {
+		p.row(fmt.Sprintf("`%s/%s`", w.Namespace, w.Name), fmt.Sprintf("%d to %d", w.Scaling.Min, w.Scaling.Max), eventsOf(w.Scaling), today(w.Scaling))
+	}
+}
+
+func eventsOf(s *plan.Scaling) string {
+	var all []string
+	for _, t := range s.Triggers {
+		all = append(all, fmt.Sprintf("%s: %s", t.Event, t.Reason))
+	}
+	return strings.Join(all, "; ")
+}
+
+func today(s *plan.Scaling) string {
+	switch {
+	case s.Extends:
+		return fmt.Sprintf("ScaledObject `%s` keeps its triggers, the events' come after them", s.Name)
+	case s.HPA != "":
+		return fmt.Sprintf("HPA `%s` is taken over by name", s.HPA)
+	}
+	return "no autoscaler"
+}
+
+// routing are the Services whose zone routing is written, or runs.
+func (p *page) routing() {
+	var rows []plan.Decision
+	others := 0
+	for _, d := range p.plan.Decisions {
+		switch {
+		case !strings.HasPrefix(d.Subject, "service/"):
+		case d.Value != nil || d.Running != nil:
+			rows = append(rows, d)
+		default:
+			others++
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	p.section("Zone routing")
+	p.line("F is the load of the fullest endpoint as a multiple of the mean; stranded endpoints get no calls.")
+	p.line("")
+	p.table("service", "runs", "planned", "why")
+	for _, d := range rows {
+		p.row("`"+strings.TrimPrefix(strings.TrimSuffix(d.Subject, ".trafficDistribution"), "service/")+"`", runs(d), written(d.Value), d.Reason)
+	}
+	if others > 0 {
+		p.line("")
+		p.line("%d more Services have no zone routing and get none; `meshgen explain` says why for each.", others)
+	}
+}
+
+func runs(d plan.Decision) string {
+	if d.Running == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%s, %s", written(d.Running.Value), d.Running.Verdict)
+}
+
+func written(value any) string {
+	if value == nil {
+		return "nothing"
+	}
+	return fmt.Sprint(value)
+}
+
+// scopes are the Sidecars, and those that are only reported with their hosts,
+// which no file shows.
+func (p *page) scopes() {
+	if len(p.plan.Scopes) == 0 {
+		return
+	}
+	p.section("Sidecar scopes")
+	p.table("scope", "rollout", "proxies", "hosts", "listed endpoints seen", "instead of")
+	for _, s := range p.plan.Scopes {
+		p.row("`"+scopeName(s)+"`", s.Rollout, fmt.Sprint(s.Proxies), fmt.Sprint(len(s.Hosts)), fmt.Sprint(s.Visible), fmt.Sprint(s.Listed))
+	}
+	for _, s := range p.plan.Scopes {
+		if !s.Written() {
+			p.line("")
+			p.line("`%s` is reported and not written; it would see `%s`.", scopeName(s), strings.Join(s.Hosts, "`, `"))
+		}
+	}
+}
+
+func scopeName(s plan.Scope) string {
+	return strings.TrimPrefix(strings.TrimSuffix(s.Subject(), ".hosts"), "sidecar/")
+}
