@@ -1,0 +1,3 @@
+package plan
+
+func (b *builder) callees() {}
