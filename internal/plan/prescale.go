@@ -197,6 +197,7 @@ func (n *needs) why() string { return n.reasons[largestTerm(n.terms, n.names...)
 func (b *builder) workloadNeeds(w *deployed, p *prescale) *needs {
 	first := w.services[0]
 	n := &needs{reasons: map[string]string{}}
+	n.terms = make([]Term, 0, 7*len(p.services)+1)
 	n.input(Term{Name: "min", Value: big.NewRat(b.service(first).Replicas.Min, 1), Unit: "replicas", From: servicePath(first) + ".replicas.min"})
 	n.input(Term{Name: "Z", Value: big.NewRat(b.openZones, 1), Unit: "zones", From: "spec.zones"})
 	for i, service := range p.services {
