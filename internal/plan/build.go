@@ -15,11 +15,13 @@ import (
 // exists, the plan's findings hold an error and what depends on it is left out.
 // The error is a failure of meshgen's own arithmetic.
 func Build(p *profile.Profile) (*Plan, error) {
-	b := &builder{profile: p, plan: &Plan{Cluster: p.Metadata.Name}}
+	b := &builder{profile: p, plan: &Plan{Cluster: p.Metadata.Name}, judged: map[judgement]bool{}}
 	b.place()
 	b.loads()
 	b.inputs()
 	if !b.plan.Findings.HasErrors() {
+		b.deploy()
+		b.prescales()
 		b.istiod()
 		b.mesh()
 	}
@@ -38,6 +40,8 @@ type builder struct {
 
 	workloads []deployed
 	deployed  map[string]int // index into workloads, by namespace/name
+	openZones int64          // that the workloads may use
+	judged    map[judgement]bool
 
 	zones  int64
 	loss   sizing.Loss

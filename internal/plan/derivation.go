@@ -72,7 +72,7 @@ var functions = map[string]formula.Func{
 	"floor": exact(1, func(a []*big.Rat) *big.Rat { return new(big.Rat).SetInt(sizing.Floor(a[0])) }),
 	"max":   extreme(1),
 	"min":   extreme(-1),
-	"upTo":  whole(2, func(n []int64) int64 { return sizing.UpTo(n[0], n[1]) }),
+	"upTo":  exact(2, func(a []*big.Rat) *big.Rat { return sizing.Multiple(a[0], a[1]) }),
 	"step":  whole(1, func(n []int64) int64 { return sizing.Step(n[0]) }),
 	"hot":   spread(sizing.Hot),
 	"hot99": spread(sizing.Hot99),

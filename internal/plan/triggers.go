@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/meshgen/meshgen/internal/calendar"
 	"github.com/meshgen/meshgen/internal/diag"
-	"github.com/meshgen/meshgen/internal/profile"
 )
 
 // calendarTriggers decides when each event is scaled for, and lays out the
@@ -64,7 +64,7 @@ func (b *builder) series() string {
 func (b *builder) lead(i int) {
 	e := &b.events[i]
 	d := b.from("T", "podReady", "nodeReady", "Nmin", "W")
-	d.input(Term{Name: "workloads", Value: seconds(b.workloadLead(e.Name)), Unit: "s", Note: "the longest lead of a workload that is pre-scaled for the event: it brings connections before the start"})
+	d.input(Term{Name: "workloads", Value: seconds(b.longestLead(i)), Unit: "s", Note: "the longest lead of a workload that is pre-scaled for the event: it brings connections before the start"})
 	d.input(Term{Name: "Nevent", Value: big.NewRat(e.replicas, 1), Unit: "replicas", From: "istiod.replicas.event." + e.Name})
 	d.set("doubling", "15 * (1 + doublings(Nevent / Nmin))", "s")
 	e.lead = upToMinute(d.set("lead", "workloads + 1.25*T + podReady + nodeReady + doubling + W", "s"))
@@ -74,50 +74,92 @@ func (b *builder) lead(i int) {
 		Reason: fmt.Sprintf("new pods carry their share after 1.25 × %s, and must exist, be ready and be noticed first", durationText(b.age)),
 		Source: "connections move only as their age ends; the HPA doubles every 15 s",
 	}, e.path)
-	if e.Weekly != nil {
-		b.weeklyWindow(e)
-		return
+	b.prescaleWindow("istiod", e, e.lead, e.path)
+	if e.Weekly == nil {
+		b.freeze(e)
 	}
-	b.datedWindow(e)
 }
 
-func (b *builder) datedWindow(e *event) {
-	start := e.Start.Add(-e.lead)
-	frozen := start.Add(-10 * b.age)
-	terms := &derivation{terms: []Term{
-		{Name: "start", Text: rfc3339(e.Start.Time), From: e.path + ".start"},
-		{Name: "end", Text: rfc3339(e.End.Time), From: e.path + ".end"},
-		{Name: "lead", Text: durationText(e.lead), From: "istiod.prescale.lead." + e.Name},
-	}}
-	b.decide(terms, Decision{
-		Subject: "istiod.prescale.window." + e.Name, Value: rfc3339(start) + "/" + rfc3339(e.End.Time), Unit: "start/end",
-		Reason: "from the lead before the start until the end", Source: "istiod.prescale.lead." + e.Name,
-	}, e.path)
-	terms = &derivation{terms: append(slices.Clone(terms.terms), Term{Name: "T", Text: durationText(b.age), From: "istiod.keepaliveMaxServerConnectionAge"})}
-	b.decide(terms, Decision{
+// prescaleWindow decides when an event's replicas are asked for. The owner is
+// what its decisions begin with, istiod or a workload; path is the field that
+// they answer to.
+func (b *builder) prescaleWindow(owner string, e *event, lead time.Duration, path string) {
+	d := Decision{
+		Subject: owner + ".prescale.window." + e.Name, Unit: "start/end",
+		Reason: "from the lead before the start until the end", Source: owner + ".prescale.lead." + e.Name,
+	}
+	if e.Weekly == nil {
+		d.Value = rfc3339(e.Start.Add(-lead)) + "/" + rfc3339(e.End.Time)
+	} else {
+		d.Value, d.Unit = e.window(lead).String(), "days start-end zone"
+		d.Reason = "from the lead before each start until each end, by the zone's clock"
+	}
+	b.decide(&derivation{terms: e.windowTerms(owner, lead)}, d, path)
+	b.judgeWindow(owner, e, lead)
+}
+
+func (e *event) windowTerms(owner string, lead time.Duration) []Term {
+	terms := []Term{
+		{Name: "start", From: e.path + ".start"},
+		{Name: "end", From: e.path + ".end"},
+		{Name: "lead", Text: durationText(lead), From: owner + ".prescale.lead." + e.Name},
+	}
+	if e.Weekly == nil {
+		terms[0].Text, terms[1].Text = rfc3339(e.Start.Time), rfc3339(e.End.Time)
+		return terms
+	}
+	terms[0].Text, terms[0].From = e.Weekly.Start, e.path+".weekly.start"
+	terms[1].Text, terms[1].From = e.Weekly.End, e.path+".weekly.end"
+	return terms
+}
+
+// window is a weekly event's with a lead.
+func (e *event) window(lead time.Duration) calendar.Window {
+	return calendar.Window{Weekly: *e.when.Weekly, Lead: lead}
+}
+
+func (b *builder) freeze(e *event) {
+	frozen := e.Start.Add(-e.lead - 10*b.age)
+	terms := append(e.windowTerms("istiod", e.lead), Term{Name: "T", Text: durationText(b.age), From: "istiod.keepaliveMaxServerConnectionAge"})
+	b.decide(&derivation{terms: terms}, Decision{
 		Subject: "istiod.freeze." + e.Name, Value: rfc3339(frozen) + "/" + rfc3339(e.End.Time), Unit: "start/end",
 		Reason: fmt.Sprintf("no istiod rollout: reconnects come in waves for 10 connection ages (%s) after one", durationText(10*b.age)),
 		Source: "connections that began together end together, ± 10 % an age",
 	}, e.path)
 }
 
-func (b *builder) weeklyWindow(e *event) {
-	w := calendar.Window{Weekly: *e.when.Weekly, Lead: e.lead}
-	b.decide(&derivation{terms: []Term{
-		{Name: "start", Text: e.Weekly.Start, From: e.path + ".weekly.start"},
-		{Name: "end", Text: e.Weekly.End, From: e.path + ".weekly.end"},
-		{Name: "lead", Text: durationText(e.lead), From: "istiod.prescale.lead." + e.Name},
-	}}, Decision{
-		Subject: "istiod.prescale.window." + e.Name, Value: w.String(), Unit: "days start-end zone",
-		Reason: "from the lead before each start until each end, by the zone's clock", Source: "istiod.prescale.lead." + e.Name,
-	}, e.path)
+// judgement is a weekly window that was judged, or a kind of problem that was
+// found in an event's windows.
+type judgement struct {
+	event string
+	lead  time.Duration
+	kind  calendar.ProblemKind
+}
+
+// judgeWindow judges a weekly event's window once for each lead, and reports
+// each kind of problem once for each event: all of its windows end together, and
+// what mends one mends all.
+func (b *builder) judgeWindow(owner string, e *event, lead time.Duration) {
+	if e.Weekly == nil || !b.first(judgement{event: e.Name, lead: lead}) {
+		return
+	}
+	w := e.window(lead)
 	found, err := w.Problems(calendar.Horizon(b.whens()))
 	if err != nil && b.err == nil {
 		b.err = err
 	}
 	for _, p := range found {
-		b.weeklyProblem(e, w, p)
+		if b.first(judgement{event: e.Name, kind: p.Kind}) {
+			b.weeklyProblem(owner, e, w, p)
+		}
 	}
+}
+
+// first reports whether the judgement is new, and remembers it.
+func (b *builder) first(j judgement) bool {
+	known := b.judged[j]
+	b.judged[j] = true
+	return !known
 }
 
 func (b *builder) whens() []calendar.Event {
@@ -128,9 +170,9 @@ func (b *builder) whens() []calendar.Event {
 	return all
 }
 
-func (b *builder) weeklyProblem(e *event, w calendar.Window, p calendar.Problem) {
+func (b *builder) weeklyProblem(owner string, e *event, w calendar.Window, p calendar.Problem) {
 	zone := w.Location.String()
-	at := map[string]string{"start": "its start", "end": "its end", "trigger": "its pre-scale, " + durationText(e.lead) + " before the start,"}[p.What]
+	at := map[string]string{"start": "its start", "end": "its end", "trigger": "its pre-scale, " + durationText(w.Lead) + " before the start,"}[p.What]
 	move := "move the event's start or end by an hour, or give its times in UTC if they may shift with the clocks"
 	f := map[calendar.ProblemKind]diag.Finding{
 		calendar.Gap: {
@@ -154,78 +196,51 @@ func (b *builder) weeklyProblem(e *event, w calendar.Window, p calendar.Problem)
 			Message: fmt.Sprintf("event %s: from %s on KEDA's cron trigger would not be active when the event asks for it", e.Name, p.Date),
 		},
 	}[p.Kind]
-	f.Severity, f.Subject = diag.Error, "istiod.prescale.window."+e.Name
+	f.Severity, f.Subject = diag.Error, owner+".prescale.window."+e.Name
 	b.find(f, e.path+".weekly")
 }
 
 func (b *builder) eventTriggers() []Trigger {
-	var weekly, dated []*event
-	for i := range b.events {
-		if e := &b.events[i]; e.Weekly != nil {
-			weekly = append(weekly, e)
-		} else {
-			dated = append(dated, e)
-		}
-	}
-	slices.SortStableFunc(dated, func(x, y *event) int {
-		if c := x.Start.Compare(y.Start.Time); c != 0 {
-			return c
-		}
-		return strings.Compare(x.Name, y.Name)
-	})
 	var all []Trigger
-	for _, e := range append(weekly, dated...) {
-		all = append(all, e.trigger())
+	for _, i := range b.triggerOrder() {
+		e := &b.events[i]
+		all = append(all, e.trigger(e.replicas, e.lead))
 	}
 	return all
 }
 
-func (e *event) trigger() Trigger {
-	t := Trigger{Name: "event_" + identifier(e.Name), Event: e.Name, Replicas: e.replicas}
+// triggerOrder are the events in the order of their triggers: weekly ones as the
+// profile lists them, then dated ones by start and name.
+func (b *builder) triggerOrder() []int {
+	var weekly, dated []int
+	for i, e := range b.events {
+		if e.Weekly != nil {
+			weekly = append(weekly, i)
+		} else {
+			dated = append(dated, i)
+		}
+	}
+	slices.SortStableFunc(dated, func(i, j int) int {
+		x, y := b.events[i], b.events[j]
+		return cmp.Or(x.Start.Compare(y.Start.Time), strings.Compare(x.Name, y.Name))
+	})
+	return append(weekly, dated...)
+}
+
+// trigger asks for that many replicas from the lead before the event's start
+// until its end.
+func (e *event) trigger(replicas int64, lead time.Duration) Trigger {
+	t := Trigger{Name: "event_" + identifier(e.Name), Event: e.Name, Replicas: replicas}
 	if e.Weekly != nil {
-		w := calendar.Window{Weekly: *e.when.Weekly, Lead: e.lead}
+		w := e.window(lead)
 		cron := w.Cron()
 		t.Start, t.End, t.TimeZone = cron.Start, cron.End, cron.Location.String()
-		t.Reason = fmt.Sprintf("%d pods, %s", e.replicas, w)
+		t.Reason = fmt.Sprintf("%s, %s", plural(replicas, "pod"), w)
 		return t
 	}
-	start := e.Start.Add(-e.lead)
-	t.Query = fmt.Sprintf("vector(%d * (time() >= bool %d) * (time() < bool %d))", e.replicas, start.Unix(), e.End.Unix())
+	start := e.Start.Add(-lead)
+	t.Query = fmt.Sprintf("vector(%d * (time() >= bool %d) * (time() < bool %d))", replicas, start.Unix(), e.End.Unix())
 	t.Threshold = 1
-	t.Reason = fmt.Sprintf("%d pods from %s, %s before the start, until %s", e.replicas, rfc3339(start), durationText(e.lead), rfc3339(e.End.Time))
+	t.Reason = fmt.Sprintf("%s from %s, %s before the start, until %s", plural(replicas, "pod"), rfc3339(start), durationText(lead), rfc3339(e.End.Time))
 	return t
-}
-
-// workloadLead is the longest lead of the workloads that meshgen scales for the
-// event.
-func (b *builder) workloadLead(name string) time.Duration {
-	var longest time.Duration
-	for i, e := range b.events {
-		if e.Name != name {
-			continue
-		}
-		for _, s := range b.spec().Services {
-			if _, named := s.Events[name]; named && s.Autoscaling.ManagedBy == "meshgen" {
-				longest = max(longest, b.leadOf(s, i))
-			}
-		}
-	}
-	return longest
-}
-
-// leadOf is max(5 m, podReady + nodeReady + 15 s·(1 + doublings(m))) up to the
-// whole minute, m being the Service's largest combined multiplier in the event.
-func (b *builder) leadOf(s profile.Service, event int) time.Duration {
-	m := b.most(event, func(i int) *big.Rat {
-		if named, ok := s.Events[b.events[i].Name]; ok {
-			return &named.Multiplier.Rat
-		}
-		return big.NewRat(1, 1)
-	})
-	ready := b.spec().Istiod.PodReady.Duration
-	if s.PodReady != nil {
-		ready = s.PodReady.Duration
-	}
-	ready += b.spec().Istiod.NodeReady.Duration + time.Duration(1+doublings(m))*15*time.Second
-	return max(5*time.Minute, upToMinute(seconds(ready)))
 }

@@ -11,14 +11,14 @@ import (
 // deployed is a workload of the profile, with the Services in front of it.
 type deployed struct {
 	Workload
-	services []int // into spec.services, in the profile's order
+	services  []int      // into spec.services, in the profile's order
+	prescales []prescale // for the events that name them, in the order of triggers
 }
 
 // mesh decides what stands around the control plane: autoscalers, zone routing,
 // spread and scopes of the workloads.
 func (b *builder) mesh() {
 	b.plan.Bases.Namespaced = b.spec().Kubernetes.Bases.Namespaced
-	b.deploy()
 	b.scaling()
 	b.routes()
 	b.spread()
