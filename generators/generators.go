@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/meshgen/meshgen/generators/istiod"
+	"github.com/meshgen/meshgen/generators/sidecar"
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/plan"
 )
@@ -21,6 +22,7 @@ type Generator struct {
 func All() []Generator {
 	return []Generator{
 		{"istiod", istiod.Render},
+		{"sidecar", sidecar.Render},
 	}
 }
 
