@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/meshgen/meshgen/generators/istiod"
+	"github.com/meshgen/meshgen/generators/sidecar"
 	"github.com/meshgen/meshgen/generators/workloads"
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/plan"
@@ -22,6 +23,7 @@ type Generator struct {
 func All() []Generator {
 	return []Generator{
 		{"istiod", istiod.Render},
+		{"sidecar", sidecar.Render},
 		{"workloads", workloads.Render},
 	}
 }

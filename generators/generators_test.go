@@ -12,10 +12,13 @@ import (
 )
 
 func tiny() *plan.Plan {
-	p := &plan.Plan{Cluster: "mesh", Istiod: plan.Istiod{
-		Deployment: "istiod", Namespace: "istio-system", CPU: "2", Memory: "1Gi", PriorityClass: "system-cluster-critical",
-		Triggers: []plan.Trigger{{Name: "connections", Query: "vector(1)", Threshold: 100, Reason: "r"}},
-	}, Routes: []plan.Route{{Namespace: "shop", Name: "cart", Reason: "r"}}}
+	p := &plan.Plan{
+		Cluster: "mesh", Istiod: plan.Istiod{
+			Deployment: "istiod", Namespace: "istio-system", CPU: "2", Memory: "1Gi", PriorityClass: "system-cluster-critical",
+			Triggers: []plan.Trigger{{Name: "connections", Query: "vector(1)", Threshold: 100, Reason: "r"}},
+		}, Routes: []plan.Route{{Namespace: "shop", Name: "cart", Reason: "r"}},
+		Scopes: []plan.Scope{{Namespace: "shop", Name: "default", Hosts: []string{"./*"}, Rollout: "live", Reason: "r"}},
+	}
 	for subject, value := range map[string]any{
 		"istiod.cpu": int64(2), "istiod.replicas.min": int64(2), "istiod.replicas.max": int64(4), "istiod.fallback.replicas": int64(2),
 		"istiod.keepaliveMaxServerConnectionAge": "15m", "istiod.podDisruptionBudget.maxUnavailable": int64(1),

@@ -22,6 +22,8 @@ var owners = map[string]string{
 	"helm.sh/":                      "internal/manifests",
 	"sigs.k8s.io/kustomize/":        "internal/manifests",
 	"istio.io/istio/":               "internal/manifests",
+	"istio.io/api/":                 "generators/sidecar",
+	"istio.io/client-go/":           "generators/sidecar",
 	"github.com/robfig/":            "internal/calendar",
 	"github.com/kedacore/":          "internal/keda",
 	"github.com/spf13/":             "cmd/meshgen",

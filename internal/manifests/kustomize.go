@@ -45,7 +45,7 @@ func buildKustomizations(cluster string, tree *artifact.Tree) ([]Object, error) 
 		}
 	}
 	for _, f := range tree.Files() {
-		if in, ok := folders[path.Dir(f.Path)]; ok {
+		if in := within(folders, f.Path); in != nil {
 			if err := in.read(f); err != nil {
 				return nil, fmt.Errorf("%s: %w", f.Path, err)
 			}
@@ -60,6 +60,17 @@ func buildKustomizations(cluster string, tree *artifact.Tree) ([]Object, error) 
 		all = append(all, objects...)
 	}
 	return all, nil
+}
+
+// within is the folder whose kustomization a file belongs to: the nearest above
+// it. Nil when none is.
+func within(folders map[string]*folder, file string) *folder {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if in, ok := folders[dir]; ok {
+			return in
+		}
+	}
+	return nil
 }
 
 // read takes in a file of the folder: its kustomization, or the objects that it

@@ -72,9 +72,9 @@ type Scope struct {
 // Written reports whether a Sidecar is written for the scope.
 func (s Scope) Written() bool { return s.Rollout != "report" }
 
-// Subject is the scope's decision.
+// Subject is the scope's decision. A workload may be called default too.
 func (s Scope) Subject() string {
-	if s.Name == "default" {
+	if s.Name == "default" && len(s.Selector) == 0 {
 		return "sidecar/" + s.Namespace + ".hosts"
 	}
 	return "sidecar/" + s.Namespace + "/" + s.Name + ".hosts"
