@@ -90,11 +90,7 @@ func (b *builder) judgeNames() {
 		if !b.managed(w) {
 			continue
 		}
-		path := servicePath(w.services[0]) + ".autoscaling.running"
-		name := b.service(w.services[0]).Autoscaling.Running.ScaledObject
-		if name == "" {
-			name, path = w.Name, servicePath(w.services[0])+".workload.name"
-		}
+		name, path := b.scaledObject(w)
 		if len(name) > longestName {
 			b.find(diag.Finding{
 				Severity: diag.Error, ID: "plan/scaled-object-name", Subject: w.Subject(),
@@ -102,17 +98,29 @@ func (b *builder) judgeNames() {
 				Hint:    "shorten the workload's name, or scale it with an autoscaler of another name and set autoscaling.managedBy to none",
 			}, path)
 		}
-		other, twice := taken[w.Namespace+"/"+name]
-		if !twice {
-			taken[w.Namespace+"/"+name] = w.Subject()
-			continue
+		if other, twice := taken[w.Namespace+"/"+name]; twice {
+			b.sharedScaledObject(w, other, name, path)
 		}
-		b.find(diag.Finding{
-			Severity: diag.Error, ID: "plan/shared-scaled-object", Subject: w.Subject(),
-			Message: fmt.Sprintf("%s and %s would both be scaled by ScaledObject %s, which has one target", other, w.Subject(), name),
-			Hint:    "correct autoscaling.running.scaledObject: it names the ScaledObject of that workload alone",
-		}, path)
+		taken[w.Namespace+"/"+name] = w.Subject()
 	}
+}
+
+// scaledObject is the name of the workload's ScaledObject, and the field that
+// gives it: the one that runs, else the workload's own.
+func (b *builder) scaledObject(w *deployed) (name, path string) {
+	path = servicePath(w.services[0])
+	if runs := b.service(w.services[0]).Autoscaling.Running.ScaledObject; runs != "" {
+		return runs, path + ".autoscaling.running.scaledObject"
+	}
+	return w.Name, path + ".workload.name"
+}
+
+func (b *builder) sharedScaledObject(w *deployed, other, name, path string) {
+	b.find(diag.Finding{
+		Severity: diag.Error, ID: "plan/shared-scaled-object", Subject: w.Subject(),
+		Message: fmt.Sprintf("%s and %s would both be scaled by ScaledObject %s, which has one target", other, w.Subject(), name),
+		Hint:    "correct autoscaling.running.scaledObject: it names the ScaledObject of that workload alone",
+	}, path)
 }
 
 // agreed are the fields that describe a workload: every Service in front of it

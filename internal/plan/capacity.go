@@ -14,8 +14,8 @@ import (
 // resource is what pods request and nodes have, in cores or in bytes.
 type resource struct {
 	name, unit  string
-	shownUnit   string // the one in which people read it
-	shown       int64  // units in one of those
+	shownUnit   string                                     // the one in which people read it
+	shown       int64                                      // units in one of those
 	requested   func(*profile.Resources) *profile.Quantity // nil where the profile does not say
 	allocatable func(*profile.NodePool) *profile.Quantity  // likewise
 }
@@ -110,7 +110,7 @@ func (b *builder) room(r resource, open func(profile.NodePool) bool) (s space, o
 				continue
 			}
 			each := r.allocatable(p)
-			if each == nil {
+			if each == nil || each.Sign() == 0 {
 				return space{}, false
 			}
 			zones[i].Add(zones[i], new(big.Rat).Mul(&each.Rat, big.NewRat(p.Nodes.Max, 1)))

@@ -186,19 +186,26 @@ func TestFindings(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pl := build(t, meshOf(func(p *profile.Profile) { c.bend(&p.Spec) }))
-			var got []string
-			for _, f := range pl.Findings {
-				got = append(got, matched(f, c.want))
-				if f.Hint == "" || f.Subject == "" || f.File == "" {
-					t.Errorf("no way out, subject or place: %v", f)
-				}
-			}
-			slices.Sort(got)
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			judgeFindings(t, c.bend, c.want)
 		})
+	}
+}
+
+// judgeFindings builds a bent mesh and holds its findings, sorted, against
+// expectations of the form "severity id: part of the message".
+func judgeFindings(t *testing.T, bend func(*profile.Spec), want []string) {
+	t.Helper()
+	pl := build(t, meshOf(func(p *profile.Profile) { bend(&p.Spec) }))
+	var got []string
+	for _, f := range pl.Findings {
+		got = append(got, matched(f, want))
+		if f.Hint == "" || f.Subject == "" || f.File == "" {
+			t.Errorf("no way out, subject or place: %v", f)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -58,9 +58,10 @@ func untainted(p profile.NodePool) bool {
 func (b *builder) scale(w *deployed) {
 	s, path := b.service(w.services[0]), servicePath(w.services[0])
 	runs := s.Autoscaling.Running
-	w.Scaling = &Scaling{Name: w.Name, HPA: runs.HPA, ReplicasInManifest: runs.ReplicasInManifest != nil && *runs.ReplicasInManifest}
-	if runs.ScaledObject != "" {
-		w.Scaling.Name, w.Scaling.HPA, w.Scaling.Extends = runs.ScaledObject, "", true
+	w.Scaling = &Scaling{HPA: runs.HPA, ReplicasInManifest: runs.ReplicasInManifest != nil && *runs.ReplicasInManifest}
+	w.Scaling.Name, _ = b.scaledObject(w)
+	if runs.ScaledObject != "" { // which owns its HPA
+		w.Scaling.HPA, w.Scaling.Extends = "", true
 	}
 	b.judgeRunning(w, path)
 	b.bounds(w, s.Replicas, path)
