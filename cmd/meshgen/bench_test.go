@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/meshgen/meshgen/generators"
@@ -11,70 +13,93 @@ import (
 	"github.com/meshgen/meshgen/internal/output"
 	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/review"
+	"github.com/meshgen/meshgen/internal/sample"
 	"github.com/meshgen/meshgen/policies"
 	"github.com/meshgen/meshgen/schema"
 )
 
 const bigsale = "../../examples/clusters/bigsale/profile.yaml"
 
-// BenchmarkLine is what render does for bigsale, whole and by stages. A fresh
-// line proves the chart's keys, as a run for one cluster does; a proven one has
-// that proof from a cluster before it, as most of a fleet do.
-func BenchmarkLine(b *testing.B) {
+// BenchmarkLine is what render does for bigsale, whole and by stages.
+func BenchmarkLine(b *testing.B) { benchmarkLine(b, bigsale) }
+
+// BenchmarkMesh is the same for made-up meshes, so that growth can be read.
+func BenchmarkMesh(b *testing.B) {
+	for _, services := range []int{100, 1000, 5000} {
+		b.Run(fmt.Sprintf("services=%d", services), func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "profile.yaml")
+			if err := os.WriteFile(path, sample.Profile("made-up", services), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			benchmarkLine(b, path)
+		})
+	}
+}
+
+// benchmarkLine times each stage of a profile's line on what those before it
+// made, then the line. A fresh line proves the chart's keys, as a run for one
+// cluster does; a proven one has that proof from a cluster before it, as most of
+// a fleet do.
+func benchmarkLine(b *testing.B, path string) {
 	ctx := context.Background()
 	proofs, err := manifests.Open("")
 	if err != nil {
 		b.Fatal(err)
 	}
-	o, err := walk(ctx, bigsale, proofs)
+	o, err := walk(ctx, path, proofs)
 	if err != nil || o.status != clean {
 		b.Fatal(o.findings, err)
 	}
-	objects, _, err := o.prove(bigsale, proofs)
+	objects, _, err := o.prove(path, proofs)
 	if err != nil {
 		b.Fatal(err)
 	}
 	root := b.TempDir()
-	stages := map[string]func() error{
-		"stage=load": func() error {
-			_, found := schema.Load(os.DirFS("../.."), "examples/clusters/bigsale/profile.yaml")
+	for _, stage := range []struct {
+		name string
+		run  func() error
+	}{
+		{"stage=load", func() error {
+			fsys, name, _ := open(path)
+			_, found := schema.Load(fsys, name)
 			return none(found.HasErrors())
-		},
-		"stage=plan":     func() error { _, err := plan.Build(o.profile); return err },
-		"stage=generate": func() error { _, err := generators.Render(o.plan); return err },
-		"stage=prove/fresh": func() error {
-			fresh, err := manifests.Open("")
-			if err != nil {
-				return err
-			}
-			_, _, err = o.prove(bigsale, fresh)
-			return err
-		},
-		"stage=prove/proven": func() error { _, _, err := o.prove(bigsale, proofs); return err },
-		"stage=gate":         func() error { _, err := policies.Check(ctx, o.plan, objects); return err },
-		"stage=review": func() error {
-			tree, err := generators.Render(o.plan)
-			if err != nil {
-				return err
-			}
-			return review.Render(o.profile, o.plan, o.findings, tree)
-		},
-		"stage=write":  func() error { return output.Write(root, o.cluster, o.tree.Files()) },
-		"whole/fresh":  func() error { return render(b.TempDir(), "bigsale") },
-		"whole/proven": func() error { _, err := walk(ctx, bigsale, proofs); return err },
-	}
-	for _, name := range []string{
-		"stage=load", "stage=plan", "stage=generate", "stage=prove/fresh", "stage=prove/proven", "stage=gate", "stage=review", "stage=write",
-		"whole/fresh", "whole/proven",
+		}},
+		{"stage=plan", func() error { _, err := plan.Build(o.profile); return err }},
+		{"stage=generate", func() error { _, err := generators.Render(o.plan); return err }},
+		{"stage=prove/fresh", func() error { return proveAnew(o, path) }},
+		{"stage=prove/proven", func() error { _, _, err := o.prove(path, proofs); return err }},
+		{"stage=gate", func() error { _, err := policies.Check(ctx, o.plan, objects); return err }},
+		{"stage=review", func() error { return reviewAnew(o) }},
+		{"stage=write", func() error { return output.Write(root, o.cluster, o.tree.Files()) }},
+		{"whole/fresh", func() error { return render(b.TempDir(), path) }},
+		{"whole/proven", func() error { _, err := walk(ctx, path, proofs); return err }},
 	} {
-		b.Run(name, func(b *testing.B) {
+		b.Run(stage.name, func(b *testing.B) {
 			for b.Loop() {
-				if err := stages[name](); err != nil {
+				if err := stage.run(); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
+}
+
+func proveAnew(o *outcome, path string) error {
+	fresh, err := manifests.Open("")
+	if err != nil {
+		return err
+	}
+	_, _, err = o.prove(path, fresh)
+	return err
+}
+
+// reviewAnew generates too: the files that it adds must not be there yet.
+func reviewAnew(o *outcome) error {
+	tree, err := generators.Render(o.plan)
+	if err != nil {
+		return err
+	}
+	return review.Render(o.profile, o.plan, o.findings, tree)
 }
 
 func none(bad bool) error {
@@ -85,9 +110,9 @@ func none(bad bool) error {
 }
 
 // render calls the command itself.
-func render(root, cluster string) error {
+func render(root, path string) error {
 	s := streams{nil, io.Discard, io.Discard}
-	if code := run([]string{"render", "../../examples/clusters/" + cluster, "-o", root}, s); code != 0 {
+	if code := run([]string{"render", path, "-o", root}, s); code != 0 {
 		return status(code)
 	}
 	return nil

@@ -105,7 +105,9 @@ func TestFindings(t *testing.T) {
 		},
 		"scopes that are live under a model fitted without": {
 			func(s *profile.Spec) {
-				s.Namespaces = []profile.Namespace{{Name: "a", SidecarScope: profile.SidecarScope{Rollout: "live"}}}
+				s.Mesh = profile.Mesh{OutboundTrafficPolicy: "ALLOW_ANY", CallGraph: "complete"}
+				s.Namespaces = []profile.Namespace{scopedNamespace("a", "namespace", "live")}
+				s.Services = []profile.Service{service("a", "cart", 1700)}
 			},
 			[]string{"warning plan/model-scope: more pods than are needed"},
 		},

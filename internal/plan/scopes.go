@@ -25,7 +25,7 @@ func (b *builder) scopes() {
 	slices.SortFunc(order, func(x, y int) int {
 		return cmp.Compare(b.spec().Namespaces[x].Name, b.spec().Namespaces[y].Name)
 	})
-	all := newTally(r)
+	all := &tally{listed: r.listed}
 	for _, i := range order {
 		b.scopeNamespace(r, i, all)
 	}

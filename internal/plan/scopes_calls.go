@@ -139,7 +139,7 @@ func (b *builder) judgeAPIServer(r *registry, written []Scope) {
 	}
 	b.find(diag.Finding{
 		Severity: diag.Warning, ID: "plan/api-server-cut", Subject: "spec.mesh.alwaysVisible",
-		Message: fmt.Sprintf("%s of a REGISTRY_ONLY mesh do not have %s: pods within them that call the API server through their proxy are refused", plural(without, "scope"), server),
+		Message: fmt.Sprintf("in a REGISTRY_ONLY mesh %s is missing from %s: pods there that call the API server through their proxy are refused", server, plural(without, "scope")),
 		Hint:    fmt.Sprintf("add %s to spec.mesh.alwaysVisible, or to externalCalls of those that call it", server),
 	}, "spec.mesh")
 }

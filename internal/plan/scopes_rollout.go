@@ -222,7 +222,7 @@ func (b *builder) warnOfLoose(r *registry, n profile.Namespace, in members, path
 	slices.Sort(names)
 	b.find(diag.Finding{
 		Severity: diag.Warning, ID: "plan/scope-missing", Subject: "sidecar/" + n.Name,
-		Message: fmt.Sprintf("%s of %s name no workload and get no scope: %s", plural(int64(len(names)), "Service"), n.Name, few(names)),
+		Message: fmt.Sprintf("no scope in %s for %s without a workload: %s", n.Name, plural(int64(len(names)), "Service"), few(names)),
 		Hint:    "name the workload and its labels; until then its proxies go on seeing everything",
 	}, path)
 }

@@ -73,13 +73,6 @@ func scopesOf(t *testing.T, pl *Plan) map[string]string {
 	return got
 }
 
-func noFindings(t *testing.T, pl *Plan) {
-	t.Helper()
-	for _, f := range pl.Findings {
-		t.Error(f)
-	}
-}
-
 func TestScopes(t *testing.T) {
 	for name, c := range map[string]struct {
 		bend func(*profile.Spec)
@@ -231,7 +224,7 @@ func TestManyCalleesOfANamespaceAreItsWildcard(t *testing.T) {
 	}
 }
 
-// 16 endpoints of 30 are visible in shop: its 10, auth's 8 and flags' 2 are 20.
+// 20 endpoints of 30 are visible in shop: its 10, auth's 8 and flags' 2.
 // platform sees its own 20. 10 proxies see 20, 20 see 20: 20 on average.
 // As written, platform's 20 see all 30: (10·20 + 20·30)/30 = 26.67.
 func TestWhatScopesLeaveVisible(t *testing.T) {
@@ -294,5 +287,255 @@ func TestWhatScopesLeaveVisible(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each case bends a mesh without findings whose scope of shop is live, and names
+// every finding as "severity id: part of the message".
+func TestScopeFindings(t *testing.T) {
+	scope := func(s *profile.Spec) *profile.SidecarScope { return &s.Namespaces[0].SidecarScope }
+	for name, c := range map[string]struct {
+		bend func(*profile.Spec)
+		want []string
+	}{
+		"all is known": {func(*profile.Spec) {}, nil},
+		"a call graph that is partial": {
+			func(s *profile.Spec) { s.Mesh.CallGraph = "partial" },
+			[]string{"error plan/scope-not-provable: shop cannot go live: spec.mesh.callGraph is partial, and a call that it lacks would be cut; 30 of 40 endpoints are listed"},
+		},
+		"an outbound policy that nobody knows": {
+			func(s *profile.Spec) { s.Mesh.OutboundTrafficPolicy = "unknown" },
+			[]string{"error plan/scope-not-provable: live: spec.mesh.outboundTrafficPolicy is unknown, and it says what becomes of such a call; 30 of"},
+		},
+		"13 days of observation": {
+			func(s *profile.Spec) { s.Namespaces[0].ObservedDays = 13 },
+			[]string{"error plan/scope-not-provable: live: its calls were observed for 13 days, fewer than 14; 30 of"},
+		},
+		"14 days of observation": {func(s *profile.Spec) { s.Namespaces[0].ObservedDays = 14 }, nil},
+		"a namespace of which nothing is listed": {
+			func(s *profile.Spec) { s.Namespaces[0].Name = "empty" },
+			[]string{"error plan/scope-not-provable: the scope of empty cannot go live: none of its workloads is listed; 30 of"},
+		},
+		"all of it at once, in a mesh of which little is listed": {
+			func(s *profile.Spec) {
+				s.Mesh, s.Namespaces[0].ObservedDays, s.Istiod.Load.Endpoints = profile.Mesh{OutboundTrafficPolicy: "unknown", CallGraph: "partial"}, 1, 1700
+			},
+			[]string{"error plan/scope-not-provable: partial, and a call that it lacks would be cut; spec.mesh.outboundTrafficPolicy is unknown, and it says what becomes of such a call; its calls were observed for 1 day, fewer than 14; 30 of 1,700 endpoints are listed"},
+		},
+		"a report needs nothing": {
+			func(s *profile.Spec) {
+				s.Mesh, s.Namespaces[0].ObservedDays = profile.Mesh{OutboundTrafficPolicy: "unknown", CallGraph: "partial"}, 0
+				scope(s).Rollout, s.Istiod.MemoryModel.Scoped = "report", false
+			},
+			nil,
+		},
+		"a live scope in the root namespace": {
+			func(s *profile.Spec) {
+				s.Namespaces = append(s.Namespaces, scopedNamespace("istio-system", "namespace", "live"))
+				s.Services = append(s.Services, service("istio-system", "otel", 1))
+			},
+			[]string{"error plan/scope-root-namespace: rollout live of a scope in istio-system"},
+		},
+		"a canary in the root namespace": {
+			func(s *profile.Spec) {
+				n := scopedNamespace("istio-system", "workload", "canary")
+				n.SidecarScope.Canary = "otel"
+				s.Namespaces, s.Services = append(s.Namespaces, n), append(s.Services, service("istio-system", "otel", 1))
+			},
+			[]string{"error plan/scope-root-namespace: rollout canary of a scope in istio-system"},
+		},
+		"a canary that is misspelt": {
+			func(s *profile.Spec) { scope(s).Rollout, scope(s).Canary = "canary", "chekout" },
+			[]string{`error plan/unknown-canary: canary "chekout" is no workload of shop`, "warning plan/model-scope: none is live"},
+		},
+		"a canary of another namespace": {
+			func(s *profile.Spec) { scope(s).Rollout, scope(s).Canary = "canary", "auth" },
+			[]string{`error plan/unknown-canary: canary "auth" is no workload of shop`, "warning plan/model-scope: none is live"},
+		},
+		"a canary under ALLOW_ANY and a partial call graph": {
+			func(s *profile.Spec) {
+				scope(s).Rollout, scope(s).Canary, s.Mesh.CallGraph = "canary", "cart", "partial"
+			},
+			[]string{"warning plan/canary-unproven: leaves without mutual TLS, and fails where that is STRICT; 30 of 40", "warning plan/model-scope: none is live"},
+		},
+		"a canary under a policy that nobody knows": {
+			func(s *profile.Spec) {
+				scope(s).Rollout, scope(s).Canary, s.Mesh = "canary", "cart", profile.Mesh{OutboundTrafficPolicy: "unknown", CallGraph: "partial"}
+			},
+			[]string{"warning plan/canary-unproven: is refused or leaves without mutual TLS", "warning plan/model-scope: none is live"},
+		},
+		"a canary without labels": {
+			func(s *profile.Spec) {
+				scope(s).Rollout, scope(s).Canary, s.Services[0].Workload.Labels = "canary", "cart", nil
+			},
+			[]string{"error plan/scope-without-labels: workload shop/cart has no labels", "warning plan/model-scope: none is live"},
+		},
+		"a canary whose labels select another workload": {
+			func(s *profile.Spec) {
+				scope(s).Rollout, scope(s).Canary = "canary", "cart"
+				s.Services[0].Workload.Labels = map[string]string{"team": "shop"}
+				s.Services[1].Workload.Labels = map[string]string{"team": "shop", "app": "checkout"}
+			},
+			[]string{"error plan/scope-selects-others: workload shop/cart select the pods of checkout too", "warning plan/model-scope: none is live"},
+		},
+		"a canary whose pods another's labels select": { // nobody else has a Sidecar
+			func(s *profile.Spec) {
+				scope(s).Rollout, scope(s).Canary = "canary", "checkout"
+				s.Services[0].Workload.Labels = map[string]string{"team": "shop"}
+				s.Services[1].Workload.Labels = map[string]string{"team": "shop", "app": "checkout"}
+			},
+			[]string{"warning plan/model-scope: none is live"},
+		},
+		"workloads whose labels select one another's pods": {
+			func(s *profile.Spec) {
+				scope(s).Level = "workload"
+				s.Services[0].Workload.Labels = map[string]string{"team": "shop"}
+				s.Services[1].Workload.Labels = map[string]string{"team": "shop", "app": "checkout"}
+			},
+			[]string{"error plan/scope-selects-others: workload shop/cart select the pods of checkout too"},
+		},
+		"workloads of two namespaces with the same labels": {
+			func(s *profile.Spec) {
+				scope(s).Level, s.Services[2].Workload.Labels = "workload", s.Services[0].Workload.Labels
+			},
+			nil,
+		},
+		"a workload without labels among workloads": {
+			func(s *profile.Spec) { scope(s).Level, s.Services[1].Workload.Labels = "workload", nil },
+			[]string{"error plan/scope-without-labels: workload shop/checkout has no labels"},
+		},
+		"a workload without labels in a scope of its namespace": {
+			func(s *profile.Spec) { s.Services[1].Workload.Labels = nil }, nil,
+		},
+		"Services without a workload among workloads": {
+			func(s *profile.Spec) { scope(s).Level, s.Services[1].Workload = "workload", nil },
+			[]string{"warning plan/scope-missing: no scope in shop for 1 Service without a workload: checkout"},
+		},
+		"a call that only observation knows": {
+			func(s *profile.Spec) {
+				s.Services[0].ObservedCalls = []string{"platform/flags", "platform/auth", "platform/audit"}
+			},
+			[]string{"warning plan/observed-only-call: shop/cart was seen to call platform/audit, platform/flags, which its calls do not list; its scope keeps them"},
+		},
+		"a call that only observation knows, into a STRICT namespace": {
+			func(s *profile.Spec) {
+				s.Services[0].ObservedCalls, s.Namespaces[1].MTLS = []string{"platform/flags", "shop/checkout"}, "STRICT"
+			},
+			[]string{"warning plan/observed-only-call: keeps them; 1 of them in STRICT namespaces"},
+		},
+		"an observation that the owner confirms": {
+			func(s *profile.Spec) { s.Services[0].ObservedCalls = []string{"platform/auth"} }, nil,
+		},
+		"a call to what has no Service": {
+			func(s *profile.Spec) { s.Services[2].Ports = []profile.Port{} },
+			[]string{
+				"warning plan/call-without-service: shop/cart calls platform/auth, whose empty ports",
+				"warning plan/call-without-service: shop/checkout calls platform/auth, whose empty ports",
+			},
+		},
+		"a call to a Service whose ports nobody wrote down": {func(s *profile.Spec) { s.Services[2].Ports = nil }, nil},
+		"a host that is the whole mesh": {
+			func(s *profile.Spec) { s.Mesh.AlwaysVisible = []string{"*/*"} },
+			[]string{"error plan/scope-host-refused: host */* is every Service of the mesh"},
+		},
+		"a short name among the hosts outside": {
+			func(s *profile.Spec) {
+				s.Services[0].ExternalCalls = []string{"external/*.example.com", "external/api"}
+			},
+			[]string{"error plan/scope-host-refused: host external/api has a short name"},
+		},
+		"a complete call graph of less than half of the mesh": {
+			func(s *profile.Spec) { s.Istiod.Load.Endpoints = 61 },
+			[]string{"warning plan/few-listed: only 30 of 61 endpoints are listed"},
+		},
+		"a complete call graph of half of the mesh": {func(s *profile.Spec) { s.Istiod.Load.Endpoints = 60 }, nil},
+		"a mesh that refuses what is in no scope": {
+			func(s *profile.Spec) { s.Mesh.OutboundTrafficPolicy = "REGISTRY_ONLY" },
+			[]string{"warning plan/api-server-cut: default/kubernetes.default.svc.cluster.local is missing from 1 scope"},
+		},
+		"the API server among what is always visible": {
+			func(s *profile.Spec) {
+				s.Mesh.OutboundTrafficPolicy, s.Mesh.AlwaysVisible = "REGISTRY_ONLY", []string{"default/*"}
+			},
+			nil,
+		},
+		"the API server among what each calls": {
+			func(s *profile.Spec) {
+				s.Mesh.OutboundTrafficPolicy, s.Services[0].ExternalCalls = "REGISTRY_ONLY", []string{"default/kubernetes.default.svc.cluster.local"}
+			},
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pl := build(t, scopedMesh(c.bend))
+			var got []string
+			for _, f := range pl.Findings {
+				got = append(got, matched(f, c.want))
+				if f.Hint == "" || f.Subject == "" || f.File == "" {
+					t.Errorf("no way out, subject or place: %v", f)
+				}
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, s := range pl.Scopes {
+				if pl.Findings.HasErrors() && s.Written() && !strings.Contains(name, "root") && !strings.Contains(name, "host") && !strings.Contains(name, "short") {
+					t.Errorf("%s is written in spite of the errors", s.Subject())
+				}
+			}
+		})
+	}
+}
+
+func TestHintsOfScopes(t *testing.T) {
+	for name, c := range map[string]struct {
+		bend func(*profile.Spec)
+		want string
+	}{
+		"the canary that was meant": {
+			func(s *profile.Spec) {
+				s.Namespaces[0].SidecarScope.Rollout, s.Namespaces[0].SidecarScope.Canary = "canary", "chekout"
+			},
+			"did you mean checkout?",
+		},
+		"the canaries that there are": {
+			func(s *profile.Spec) {
+				s.Namespaces[0].SidecarScope.Rollout, s.Namespaces[0].SidecarScope.Canary = "canary", "storefront"
+			},
+			"the profile names 2 workloads in shop: cart, checkout",
+		},
+		"the whole name of a Service": {
+			func(s *profile.Spec) { s.Mesh.AlwaysVisible = []string{"monitoring/otel"} },
+			"write the whole name, such as monitoring/otel.monitoring.svc.cluster.local",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var hints []string
+			for _, f := range build(t, scopedMesh(c.bend)).Findings {
+				hints = append(hints, f.Hint)
+			}
+			if !slices.Contains(hints, c.want) {
+				t.Errorf("no hint %q in %q", c.want, hints)
+			}
+		})
+	}
+}
+
+// Istio takes the older of two Sidecars that match, so no order of the profile
+// may change what is written.
+func TestScopesDoNotDependOnTheOrderOfTheProfile(t *testing.T) {
+	bend := func(s *profile.Spec) { s.Namespaces[0].SidecarScope.Level = "workload" }
+	want := build(t, scopedMesh(bend))
+	got := build(t, scopedMesh(func(s *profile.Spec) {
+		bend(s)
+		slices.Reverse(s.Services)
+		slices.Reverse(s.Namespaces)
+		for i := range s.Services {
+			slices.Reverse(s.Services[i].Calls)
+		}
+	}))
+	if diff := cmp.Diff(want.Scopes, got.Scopes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -11,11 +11,7 @@ type tally struct {
 	listed          int64
 	proxies         int64
 	scopes, written int64
-	seen, seenNow   *big.Rat // endpoints, of each proxy
-}
-
-func newTally(r *registry) *tally {
-	return &tally{listed: r.listed, seen: new(big.Rat), seenNow: new(big.Rat)}
+	seen, seenNow   big.Int // endpoints, of each proxy
 }
 
 // add takes a scope in. The copy of a scope that a canary tries has its proxies
@@ -31,20 +27,21 @@ func (t *tally) add(s scoped) {
 		t.written++
 	}
 	t.proxies += s.Proxies
-	t.seen.Add(t.seen, product(s.Proxies, s.Visible))
-	t.seenNow.Add(t.seenNow, product(within, s.Visible))
-	t.seenNow.Add(t.seenNow, product(s.Proxies-within, t.listed))
+	see(&t.seen, s.Proxies, s.Visible)
+	see(&t.seenNow, within, s.Visible)
+	see(&t.seenNow, s.Proxies-within, t.listed)
 }
 
 // addUnscoped takes in proxies that no scope selects.
 func (t *tally) addUnscoped(proxies int64) {
 	t.proxies += proxies
-	t.seen.Add(t.seen, product(proxies, t.listed))
-	t.seenNow.Add(t.seenNow, product(proxies, t.listed))
+	see(&t.seen, proxies, t.listed)
+	see(&t.seenNow, proxies, t.listed)
 }
 
-func product(x, y int64) *big.Rat {
-	return new(big.Rat).Mul(big.NewRat(x, 1), big.NewRat(y, 1))
+// see adds what some proxies see to a sum.
+func see(sum *big.Int, proxies, endpoints int64) {
+	sum.Add(sum, new(big.Int).Mul(big.NewInt(proxies), big.NewInt(endpoints)))
 }
 
 // visibleEndpoints is what a proxy sees on average with every scope written. It
@@ -58,8 +55,8 @@ func (b *builder) visibleEndpoints(t *tally) {
 	d.input(Term{Name: "proxies", Value: big.NewRat(t.proxies, 1), Unit: "proxies", From: "spec.services"})
 	d.found("scopes", t.scopes, "scopes", "of namespaces or workloads, by their level")
 	d.found("written", t.written, "scopes", "those that are live, or tried")
-	d.input(Term{Name: "seen", Value: t.seen, Unit: "endpoints", Note: "proxies × visible endpoints, over all scopes"})
-	d.input(Term{Name: "seenNow", Value: t.seenNow, Unit: "endpoints", Note: "the same with the scopes that are written; other proxies see all that is listed"})
+	d.input(Term{Name: "seen", Value: new(big.Rat).SetInt(&t.seen), Unit: "endpoints", Note: "proxies × visible endpoints, over all scopes"})
+	d.input(Term{Name: "seenNow", Value: new(big.Rat).SetInt(&t.seenNow), Unit: "endpoints", Note: "the same with the scopes that are written; other proxies see all that is listed"})
 	mean := d.set("EVisible", "seen / proxies", "endpoints")
 	now := d.set("ENow", "seenNow / proxies", "endpoints")
 	d.set("saved", "1 - EVisible / listed", "of what is listed")
