@@ -30,17 +30,22 @@ const embeddedFolder = "charts/istio-control/istio-discovery"
 // Builder holds the istiod chart and the proofs that were made with it. It may
 // be used from several goroutines.
 type Builder struct {
-	chart  *chart.Chart
-	minor  string
-	proofs sync.Map // of proof, by what it depends on
+	chart    *chart.Chart
+	minor    string
+	standIns standIns
+	proofs   sync.Map // of proof, by what it depends on
 }
 
 // Open reads the istiod chart at a path, a folder or a .tgz, or the embedded one
 // when the path is empty.
 func Open(path string) (*Builder, error) {
+	s, err := loadStandIns()
+	if err != nil {
+		return nil, err
+	}
 	if path == "" {
 		c, err := embedded()
-		return &Builder{chart: c, minor: embeddedMinor}, err
+		return &Builder{chart: c, minor: embeddedMinor, standIns: s}, err
 	}
 	c, err := loader.Load(path)
 	if err != nil {
@@ -49,7 +54,7 @@ func Open(path string) (*Builder, error) {
 	if c.Metadata.Name != "istiod" && c.Metadata.Name != "istio-discovery" {
 		return nil, fmt.Errorf("the chart %s is %q, not istiod", path, c.Metadata.Name)
 	}
-	return &Builder{chart: c, minor: minorOf(c)}, nil
+	return &Builder{chart: c, minor: minorOf(c), standIns: s}, nil
 }
 
 func embedded() (*chart.Chart, error) {

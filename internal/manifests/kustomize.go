@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/meshgen/meshgen/internal/artifact"
+	"github.com/meshgen/meshgen/internal/plan"
 )
 
 const (
@@ -24,36 +25,22 @@ const (
 type folder struct {
 	path          string
 	kustomization types.Kustomization
-	files         map[string]string // by the object that they hold
+	files         []artifact.File
 }
 
 // buildKustomizations builds each folder of the cluster that has a
 // kustomization, apart: kustomize grows faster than its input. Plugins are off,
-// nothing is loaded from outside the folder, nothing from the network.
-func buildKustomizations(cluster string, tree *artifact.Tree) ([]Object, error) {
+// nothing is loaded from outside the folder, nothing from the network. A folder
+// that is a Component has no base of its own; it is left to proveComponents.
+func buildKustomizations(folders map[string]*folder) ([]Object, error) {
 	disk := filesys.MakeFsInMemory()
-	folders := map[string]*folder{}
-	for _, f := range tree.Files() {
-		if !strings.HasPrefix(f.Path, cluster+"/") {
-			continue
-		}
-		if err := disk.WriteFile("/"+f.Path, f.Data); err != nil {
-			return nil, err
-		}
-		if path.Base(f.Path) == kustomizationFile {
-			folders[path.Dir(f.Path)] = &folder{path: path.Dir(f.Path), files: map[string]string{}}
-		}
-	}
-	for _, f := range tree.Files() {
-		if in := within(folders, f.Path); in != nil {
-			if err := in.read(f); err != nil {
-				return nil, fmt.Errorf("%s: %w", f.Path, err)
-			}
-		}
-	}
 	var all []Object
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
-		objects, err := folders[name].build(disk)
+		d := folders[name]
+		if d.isComponent() {
+			continue
+		}
+		objects, err := d.build(disk)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -62,9 +49,29 @@ func buildKustomizations(cluster string, tree *artifact.Tree) ([]Object, error) 
 	return all, nil
 }
 
-// within is the folder whose kustomization a file belongs to: the nearest above
+// foldersOf are the cluster's folders that have a kustomization.
+func foldersOf(cluster string, tree *artifact.Tree) (map[string]*folder, error) {
+	folders := map[string]*folder{}
+	for _, f := range tree.Files() {
+		if strings.HasPrefix(f.Path, cluster+"/") && path.Base(f.Path) == kustomizationFile {
+			d := &folder{path: path.Dir(f.Path)}
+			if err := yaml.UnmarshalStrict(f.Data, &d.kustomization); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Path, err)
+			}
+			folders[d.path] = d
+		}
+	}
+	for _, f := range tree.Files() {
+		if in := folderOf(folders, f.Path); in != nil {
+			in.files = append(in.files, f)
+		}
+	}
+	return folders, nil
+}
+
+// folderOf is the folder whose kustomization a file belongs to: the nearest above
 // it. Nil when none is.
-func within(folders map[string]*folder, file string) *folder {
+func folderOf(folders map[string]*folder, file string) *folder {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if in, ok := folders[dir]; ok {
 			return in
@@ -73,20 +80,40 @@ func within(folders map[string]*folder, file string) *folder {
 	return nil
 }
 
-// read takes in a file of the folder: its kustomization, or the objects that it
-// holds.
-func (d *folder) read(f artifact.File) error {
-	switch {
-	case path.Base(f.Path) == kustomizationFile:
-		return yaml.UnmarshalStrict(f.Data, &d.kustomization)
-	case path.Ext(f.Path) != ".yaml" || path.Base(f.Path) == valuesFile:
-		return nil
+// componentsOf reads the folders that are Components, by their namespace.
+func componentsOf(folders map[string]*folder, bases plan.Bases) (map[string]*component, error) {
+	components := map[string]*component{}
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		if !folders[name].isComponent() {
+			continue
+		}
+		c, err := readComponent(folders[name], bases)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		components[c.namespace] = c
 	}
-	objects, err := decodeAll(f.Data)
-	for _, o := range objects {
-		d.files[identity(o)] = f.Path
+	return components, nil
+}
+
+func (d *folder) isComponent() bool { return d.kustomization.Kind == types.ComponentKind }
+
+// objects are the files of the folder by the object that they hold.
+func (d *folder) objects() (map[string]string, error) {
+	files := map[string]string{}
+	for _, f := range d.files {
+		if path.Ext(f.Path) != ".yaml" || path.Base(f.Path) == valuesFile || path.Base(f.Path) == kustomizationFile {
+			continue
+		}
+		objects, err := decodeAll(f.Data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path.Base(f.Path), err)
+		}
+		for _, o := range objects {
+			files[identity(o)] = f.Path
+		}
 	}
-	return err
+	return files, nil
 }
 
 func identity(object map[string]any) string {
@@ -97,6 +124,15 @@ func identity(object map[string]any) string {
 // build runs kustomize; every object must come from a file of the folder, and
 // every file must be in the build.
 func (d *folder) build(disk filesys.FileSystem) ([]Object, error) {
+	files, err := d.objects()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range d.files {
+		if err := disk.WriteFile("/"+f.Path, f.Data); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range slices.Concat(d.kustomization.Resources, d.kustomization.Components) {
 		if !disk.Exists(path.Join("/", d.path, name)) {
 			return nil, fmt.Errorf("%s was not generated", name) // kustomize would look for it on the network
@@ -106,14 +142,14 @@ func (d *folder) build(disk filesys.FileSystem) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	unused := maps.Clone(d.files)
+	unused := maps.Clone(files)
 	var objects []Object
 	for _, r := range built.Resources() {
 		object, err := r.Map()
 		if err != nil {
 			return nil, err
 		}
-		file, ok := d.files[identity(object)]
+		file, ok := files[identity(object)]
 		if !ok {
 			return nil, fmt.Errorf("object %s comes from no file", identity(object))
 		}

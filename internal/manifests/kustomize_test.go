@@ -33,7 +33,7 @@ func sidecars(t testing.TB, listed []string, files ...string) *artifact.Tree {
 // workload c is not namespace a with b-c.
 func TestResourcesBelowTheirKustomization(t *testing.T) {
 	names := []string{"a-b/sidecar-c.yaml", "a/sidecar-b-c.yaml", "a/sidecar-default.yaml"}
-	objects, err := buildKustomizations("prod", sidecars(t, names, names...))
+	objects, err := built("prod", sidecars(t, names, names...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestResourcesBelowTheirKustomization(t *testing.T) {
 }
 
 func TestAResourceBelowThatNobodyLists(t *testing.T) {
-	_, err := buildKustomizations("prod", sidecars(t, []string{"a/sidecar-b.yaml"}, "a/sidecar-b.yaml", "a/sidecar-c.yaml"))
+	_, err := built("prod", sidecars(t, []string{"a/sidecar-b.yaml"}, "a/sidecar-b.yaml", "a/sidecar-c.yaml"))
 	if err == nil || !strings.Contains(err.Error(), "prod/mesh/a/sidecar-c.yaml (networking.istio.io/v1 Sidecar a c) is not in the kustomization") {
 		t.Errorf("got %v", err)
 	}
@@ -63,7 +63,7 @@ func TestTheNearestKustomizationTakesAFile(t *testing.T) {
 	if err := tree.Add(artifact.File{Path: "prod/mesh/c/kustomization.yaml", Data: []byte("resources: [sidecar-d.yaml]\n")}); err != nil {
 		t.Fatal(err)
 	}
-	objects, err := buildKustomizations("prod", tree)
+	objects, err := built("prod", tree)
 	if err != nil || len(objects) != 2 {
 		t.Errorf("%d objects, error %v", len(objects), err)
 	}
@@ -78,10 +78,18 @@ func BenchmarkSidecars(b *testing.B) {
 		tree := sidecars(b, names, names...)
 		b.Run(fmt.Sprintf("sidecars=%d", count), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := buildKustomizations("prod", tree); err != nil {
+				if _, err := built("prod", tree); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
+}
+
+func built(cluster string, tree *artifact.Tree) ([]Object, error) {
+	folders, err := foldersOf(cluster, tree)
+	if err != nil {
+		return nil, err
+	}
+	return buildKustomizations(folders)
 }

@@ -31,7 +31,7 @@ func (b *Builder) Build(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("prove the istiod values of %s: %w", in.Plan.Cluster, err)
 	}
-	built, err := buildKustomizations(in.Plan.Cluster, in.Tree)
+	built, err := b.overlays(in)
 	if err != nil {
 		return nil, nil, fmt.Errorf("build the overlays of %s: %w", in.Plan.Cluster, err)
 	}
@@ -41,6 +41,24 @@ func (b *Builder) Build(in Input) ([]Object, diag.List, error) {
 	}
 	slices.SortStableFunc(objects, func(x, y Object) int { return cmp.Compare(x.sortKey(), y.sortKey()) })
 	return objects, found, nil
+}
+
+// overlays builds every kustomization of the cluster.
+func (b *Builder) overlays(in Input) ([]Object, error) {
+	folders, err := foldersOf(in.Plan.Cluster, in.Tree)
+	if err != nil {
+		return nil, err
+	}
+	built, err := buildKustomizations(folders)
+	if err != nil {
+		return nil, err
+	}
+	components, err := componentsOf(folders, in.Plan.Bases)
+	if err != nil {
+		return nil, err
+	}
+	proven, err := proveComponents(in.Plan, components, b.standIns)
+	return append(built, proven...), err
 }
 
 func (o Object) sortKey() string {

@@ -1,0 +1,176 @@
+package manifests
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/meshgen/meshgen/internal/plan"
+)
+
+// component is one namespace's Component as it was generated: each file with
+// the one object that it brings or patches.
+type component struct {
+	folder        string
+	namespace     string
+	kustomization types.Kustomization
+	bases         plan.Bases
+	data          map[string][]byte // by the file's name in the folder
+	touches       map[string]ref    // resources and patches; the others are configurations
+	files         map[ref][]string  // by the object, in the kustomization's order
+}
+
+// readComponent reads a folder's Component. It may hold nothing but whole files
+// that each name one object, so that its parts can be proven apart.
+func readComponent(d *folder, bases plan.Bases) (*component, error) {
+	c := &component{
+		folder: d.path, namespace: path.Base(d.path), kustomization: d.kustomization, bases: bases,
+		data: map[string][]byte{}, touches: map[string]ref{}, files: map[ref][]string{},
+	}
+	for _, f := range d.files {
+		if path.Base(f.Path) != kustomizationFile {
+			c.data[path.Base(f.Path)] = f.Data
+		}
+	}
+	for _, name := range c.kustomization.Resources {
+		if err := c.take(name, nil); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range c.kustomization.Patches {
+		if p.Path == "" || p.Options != nil {
+			return nil, fmt.Errorf("a patch %s is not a file alone, so nothing says which object it is for", p.Target)
+		}
+		if err := c.take(p.Path, p.Target); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.complete()
+}
+
+// take reads which object a file is for: by its target, or by what it holds.
+func (c *component) take(name string, target *types.Selector) error {
+	data, ok := c.data[name]
+	if !ok {
+		return fmt.Errorf("%s was not generated", name)
+	}
+	if _, twice := c.touches[name]; twice {
+		return fmt.Errorf("%s is listed twice", name)
+	}
+	var r ref
+	if target != nil {
+		r = ref{target.Kind, target.Namespace, target.Name}
+	} else {
+		objects, err := decodeAll(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if len(objects) != 1 {
+			return fmt.Errorf("%s holds %d objects, not one", name, len(objects))
+		}
+		r = refOf(objects[0])
+	}
+	r, err := c.placed(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	c.touches[name] = r
+	c.files[r] = append(c.files[r], name)
+	return nil
+}
+
+// placed is the object in the Component's namespace, which a file must name as
+// the bases do: kustomize finds an object only by what both say.
+func (c *component) placed(r ref) (ref, error) {
+	switch {
+	case c.bases.Namespaced && r.namespace == "":
+		return r, fmt.Errorf("%s has no namespace, and the bases' objects have one (spec.kubernetes.bases.namespaced): it would be for no object", r)
+	case !c.bases.Namespaced && r.namespace != "":
+		return r, fmt.Errorf("%s has a namespace, and the bases' objects have none (spec.kubernetes.bases.namespaced): it would be for no object", r)
+	case !c.bases.Namespaced:
+		r.namespace = c.namespace
+	}
+	return r, nil
+}
+
+// complete judges that every file of the folder is listed, and every
+// configuration there.
+func (c *component) complete() error {
+	listed := maps.Clone(c.touches)
+	for _, name := range c.kustomization.Configurations {
+		if _, ok := c.data[name]; !ok {
+			return fmt.Errorf("%s was not generated", name)
+		}
+		listed[name] = ref{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.data)) {
+		if _, ok := listed[name]; !ok {
+			return fmt.Errorf("%s is not in the kustomization", name)
+		}
+	}
+	return nil
+}
+
+// judgeExtra finds files for objects about which the plan decides nothing.
+func (c *component) judgeExtra(parts []part) error {
+	left := maps.Clone(c.touches)
+	for _, p := range parts {
+		for _, change := range p.changes("", plan.Istiod{}) {
+			for _, name := range c.files[change.ref] {
+				delete(left, name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		return fmt.Errorf("%s is for %s, about which the plan decides nothing", name, left[name])
+	}
+	return nil
+}
+
+// of is the Component with the files of these parts alone.
+func (c *component) of(parts []part) (types.Kustomization, map[string][]byte) {
+	k := c.kustomization
+	k.Resources, k.Patches = nil, nil
+	files := map[string][]byte{}
+	keep := map[ref]bool{}
+	for _, p := range parts {
+		for _, change := range p.changes("", plan.Istiod{}) {
+			keep[change.ref] = true
+		}
+	}
+	for _, name := range c.kustomization.Resources {
+		if keep[c.touches[name]] {
+			k.Resources, files[name] = append(k.Resources, name), c.data[name]
+		}
+	}
+	for _, p := range c.kustomization.Patches {
+		if keep[c.touches[p.Path]] {
+			k.Patches, files[p.Path] = append(k.Patches, p), c.data[p.Path]
+		}
+	}
+	for _, name := range c.kustomization.Configurations {
+		files[name] = c.data[name]
+	}
+	return k, files
+}
+
+// file is where an object's change is written, for messages and the gate; the
+// folder when no file is for it.
+func (c *component) file(r ref) string {
+	if names := c.files[r]; len(names) > 0 {
+		return path.Join(c.folder, names[0])
+	}
+	return c.folder
+}
+
+// where names every file of an object.
+func (c *component) where(r ref) string {
+	if len(c.files[r]) == 0 {
+		return c.folder
+	}
+	return path.Join(c.folder, strings.Join(c.files[r], " + "))
+}

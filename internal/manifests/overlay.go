@@ -1,0 +1,227 @@
+package manifests
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+
+	"github.com/meshgen/meshgen/internal/plan"
+)
+
+// partsABuild is how many parts are proven in one build: kustomize takes about
+// 2 ms for its defaults, and more for each object the more there are
+// (BenchmarkComponents).
+const partsABuild = 16
+
+// proveComponents builds each namespace's Component over hostile stand-ins, and
+// returns what comes out for the objects that meshgen touches. The error is the
+// first in the order of namespaces and parts, whichever build ends first.
+func proveComponents(p *plan.Plan, components map[string]*component, s standIns) ([]Object, error) {
+	var chunks []chunk
+	parts := partsOf(p)
+	for _, namespace := range slices.Sorted(maps.Keys(parts)) {
+		c, ok := components[namespace]
+		if !ok {
+			return nil, fmt.Errorf("%s: %d workloads and Services are planned, and no Component was generated", componentFolder(p.Cluster, namespace), len(parts[namespace]))
+		}
+		if err := c.judgeExtra(parts[namespace]); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.folder, err)
+		}
+		for some := range slices.Chunk(parts[namespace], partsABuild) {
+			chunks = append(chunks, chunk{component: c, parts: some, istiod: p.Istiod, standIns: s})
+		}
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(components)) {
+		if len(parts[namespace]) == 0 {
+			return nil, fmt.Errorf("%s: nothing is planned for namespace %s", components[namespace].folder, namespace)
+		}
+	}
+	return proveAll(chunks)
+}
+
+func componentFolder(cluster, namespace string) string {
+	return path.Join(cluster, "workloads", namespace)
+}
+
+// proveAll proves as many chunks at a time as there are cores.
+func proveAll(chunks []chunk) ([]Object, error) {
+	objects, errs := make([][]Object, len(chunks)), make([]error, len(chunks))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
+	for i, c := range chunks {
+		slots <- struct{}{}
+		group.Go(func() {
+			objects[i], errs[i] = c.prove()
+			<-slots
+		})
+	}
+	group.Wait()
+	return slices.Concat(objects...), cmp.Or(errs...)
+}
+
+// chunk is some of a namespace's parts, and the Component that changes them.
+type chunk struct {
+	component *component
+	parts     []part
+	istiod    plan.Istiod
+	standIns  standIns
+}
+
+// prove builds the parts of the Component over their stand-ins, under a prefix.
+func (c chunk) prove() ([]Object, error) {
+	before := c.base()
+	after, err := c.build()
+	if err != nil {
+		return nil, fmt.Errorf("%s over stand-ins: %w", c.component.folder, err)
+	}
+	var objects []Object
+	for _, p := range c.parts {
+		for _, change := range p.changes(proofPrefix+p.name(), c.istiod) {
+			object := after[change.ref]
+			delete(after, change.ref)
+			if err := change.judge(before[change.ref], object); err != nil {
+				return nil, fmt.Errorf("%s over stand-ins: %w", c.component.where(change.ref), err)
+			}
+			if change.effect == patched || change.effect == added {
+				objects = append(objects, Object{c.component.file(change.ref), unprefixed(object)})
+			}
+		}
+	}
+	return objects, c.judgeOthers(before, after)
+}
+
+// judgeOthers holds what no part knows of: the bystanders, and nothing else.
+func (c chunk) judgeOthers(before, after map[ref]map[string]any) error {
+	for _, object := range c.bystanders() {
+		r := refOf(object)
+		if err := (change{ref: r, effect: spared}).judge(before[r], after[r]); err != nil {
+			return fmt.Errorf("%s over stand-ins: %w", c.component.folder, err)
+		}
+		delete(after, r)
+	}
+	for _, r := range slices.SortedFunc(maps.Keys(after), compareRefs) {
+		return fmt.Errorf("%s over stand-ins: %s comes out, and is not planned", c.component.folder, r)
+	}
+	return nil
+}
+
+func compareRefs(x, y ref) int {
+	return cmp.Or(cmp.Compare(x.namespace, y.namespace), cmp.Compare(x.kind, y.kind), cmp.Compare(x.name, y.name))
+}
+
+func (c chunk) bystanders() []map[string]any {
+	return c.standIns.bystanders(c.parts[0], c.component.bases.Namespaced)
+}
+
+// base is the stand-ins under the prefix, by the name without.
+func (c chunk) base() map[ref]map[string]any {
+	before := map[ref]map[string]any{}
+	for _, object := range c.all() {
+		before[refOf(object)] = prefixed(object)
+	}
+	return before
+}
+
+func (c chunk) all() []map[string]any {
+	var all []map[string]any
+	for _, p := range c.parts {
+		all = append(all, c.standIns.of(p)...)
+	}
+	return append(all, c.bystanders()...)
+}
+
+// build is what kustomize makes of the stand-ins and the Component, by the name
+// without the prefix.
+func (c chunk) build() (map[ref]map[string]any, error) {
+	disk := filesys.MakeFsInMemory()
+	if err := c.write(disk); err != nil {
+		return nil, err
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, "/overlay")
+	if err != nil {
+		return nil, err
+	}
+	after := map[ref]map[string]any{}
+	for _, r := range built.Resources() {
+		object, err := r.Map()
+		if err != nil {
+			return nil, err
+		}
+		at := refOf(object)
+		name, ok := strings.CutPrefix(at.name, proofPrefix)
+		if !ok {
+			return nil, fmt.Errorf("%s has not the prefix that the overlay puts before every name", at)
+		}
+		after[at.named(name)] = object
+	}
+	return after, nil
+}
+
+// write lays out the overlay, with stand-ins as the bases are, and the Component.
+func (c chunk) write(disk filesys.FileSystem) error {
+	kustomization, files := c.component.of(c.parts)
+	overlay := types.Kustomization{Resources: []string{"stand-ins.yaml"}, Components: []string{"../component"}, NamePrefix: proofPrefix}
+	if !c.component.bases.Namespaced {
+		overlay.Namespace = c.component.namespace
+	}
+	var standIns bytes.Buffer
+	for _, object := range c.all() {
+		if !c.component.bases.Namespaced {
+			delete(object["metadata"].(map[string]any), "namespace")
+		}
+		standIns.WriteString("---\n")
+		if err := json.NewEncoder(&standIns).Encode(object); err != nil {
+			return err
+		}
+	}
+	if err := disk.WriteFile("/overlay/stand-ins.yaml", standIns.Bytes()); err != nil {
+		return err
+	}
+	return cmp.Or(
+		writeKustomization(disk, "/overlay", overlay),
+		writeKustomization(disk, "/component", kustomization),
+		writeFiles(disk, "/component", files),
+	)
+}
+
+func writeKustomization(disk filesys.FileSystem, folder string, k types.Kustomization) error {
+	data, err := yaml.Marshal(k)
+	if err != nil {
+		return err
+	}
+	return disk.WriteFile(path.Join(folder, kustomizationFile), data)
+}
+
+func writeFiles(disk filesys.FileSystem, folder string, files map[string][]byte) error {
+	for name, data := range files {
+		if err := disk.WriteFile(path.Join(folder, name), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unprefixed is an object under the names of the plan.
+func unprefixed(object map[string]any) map[string]any {
+	rename := func(holder any) {
+		if named, ok := holder.(map[string]any); ok {
+			name, _ := named["name"].(string)
+			named["name"] = strings.TrimPrefix(name, proofPrefix)
+		}
+	}
+	rename(object["metadata"])
+	rename(at(object, "spec", "scaleTargetRef"))
+	return object
+}

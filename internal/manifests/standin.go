@@ -1,0 +1,122 @@
+package manifests
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// hostile are objects as nasty as a user's can be: with other values in every
+// field that is patched, and with fields beside them that a patch may tear.
+//
+//go:embed hostile/*.yaml
+var hostile embed.FS
+
+// proofPrefix is the namePrefix that the proof puts over base and Component.
+const proofPrefix = "proof-"
+
+// standIns make the objects that a Component is proven against, by kind.
+type standIns map[string]map[string]any
+
+func loadStandIns() (standIns, error) {
+	s := standIns{}
+	entries, err := hostile.ReadDir("hostile")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		data, err := hostile.ReadFile("hostile/" + entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		var object map[string]any
+		if err := yaml.Unmarshal(data, &object); err != nil {
+			return nil, fmt.Errorf("stand-in %s: %w", entry.Name(), err)
+		}
+		s[Object{Object: object}.kind()] = object
+	}
+	return s, nil
+}
+
+// make is a stand-in; target is the workload that an autoscaler scales.
+func (s standIns) make(r, target ref) map[string]any {
+	words := strings.NewReplacer("NAMESPACE", r.namespace, "NAME", r.name, "KIND", target.kind, "TARGET", target.name)
+	return filled(s[r.kind], words).(map[string]any)
+}
+
+// filled is a copy with its words put in.
+func filled(value any, words *strings.Replacer) any {
+	switch v := value.(type) {
+	case map[string]any:
+		all := make(map[string]any, len(v))
+		for key, item := range v {
+			all[key] = filled(item, words)
+		}
+		return all
+	case []any:
+		all := make([]any, len(v))
+		for i, item := range v {
+			all[i] = filled(item, words)
+		}
+		return all
+	case string:
+		return words.Replace(v)
+	}
+	return value
+}
+
+// of are the stand-ins that a part of the Component touches.
+func (s standIns) of(p part) []map[string]any {
+	if p.route != nil {
+		return []map[string]any{s.make(p.route.ref(), ref{})}
+	}
+	w := p.workload
+	pods := s.make(w.ref(), ref{})
+	template := at(pods, "spec", "template").(map[string]any)
+	labels := at(template, "metadata", "labels").(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(w.Labels)) {
+		labels[key] = w.Labels[key]
+	}
+	if w.Container != "" {
+		at(template, "spec", "containers").([]any)[0].(map[string]any)["name"] = w.Container
+	}
+	all := []map[string]any{pods}
+	if w.hpa() != (ref{}) {
+		all = append(all, s.make(w.hpa(), w.ref()))
+	}
+	if w.Scaling != nil && w.Scaling.Extends {
+		all = append(all, s.make(w.scaledObject(), w.ref()))
+	}
+	return all
+}
+
+// bystanders are objects that no Component touches, under names that patches
+// aim at but in another namespace; beside them where bases have no namespace.
+func (s standIns) bystanders(p part, namespaced bool) []map[string]any {
+	namespace, name := p.namespace(), "bystander"
+	if namespaced {
+		namespace, name = namespace+"-bystander", p.name()
+	}
+	target := ref{"Deployment", namespace, name}
+	all := []map[string]any{s.make(target, ref{})}
+	for _, kind := range []string{"Service", "HorizontalPodAutoscaler", "ScaledObject"} {
+		all = append(all, s.make(ref{kind, namespace, name}, target))
+	}
+	return all
+}
+
+// prefixed is a stand-in as kustomize must leave it under the prefix: the name,
+// and the name of what it scales.
+func prefixed(object map[string]any) map[string]any {
+	o := deepCopy(object)
+	metadata := o["metadata"].(map[string]any)
+	metadata["name"] = proofPrefix + metadata["name"].(string)
+	if target, ok := at(o, "spec", "scaleTargetRef").(map[string]any); ok {
+		target["name"] = proofPrefix + target["name"].(string)
+	}
+	return o
+}
