@@ -25,7 +25,7 @@ func scaled() *plan.Plan {
 	p.Workloads = []plan.Workload{
 		{
 			Namespace: "shop", Name: "cart", Kind: "Deployment", Labels: map[string]string{"app": "cart"},
-			Spread: []plan.Spread{{zoneKey, "DoNotSchedule", 1}, {hostKey, "ScheduleAnyway", 2}},
+			Spread: []plan.Spread{spread(zoneKey, "DoNotSchedule", 1), spread(hostKey, "ScheduleAnyway", 2)},
 			Scaling: &plan.Scaling{
 				Name: "cart", HPA: "cart-hpa", Min: 3, Max: 24, CPUUtilization: 65, MemoryUtilization: 80, Fallback: 12,
 				Triggers: []plan.Trigger{
@@ -36,7 +36,7 @@ func scaled() *plan.Plan {
 		},
 		{
 			Namespace: "shop", Name: "redis", Kind: "StatefulSet", Labels: map[string]string{"app": "redis"},
-			Spread: []plan.Spread{{zoneKey, "ScheduleAnyway", 1}},
+			Spread: []plan.Spread{spread(zoneKey, "ScheduleAnyway", 1)},
 		},
 		{
 			Namespace: "shop", Name: "search", Kind: "Deployment", Labels: map[string]string{"app": "search"},
@@ -365,4 +365,8 @@ func BenchmarkComponents(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/service")
 		})
 	}
+}
+
+func spread(key, otherwise string, skew int64) plan.Spread {
+	return plan.Spread{TopologyKey: key, WhenUnsatisfiable: otherwise, MaxSkew: skew}
 }

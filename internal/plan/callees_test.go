@@ -10,9 +10,9 @@ import (
 	"github.com/meshgen/meshgen/internal/profile"
 )
 
-// called is a Service of 6 pods that names no event and calls others of its
+// servedTo is a Service of 6 pods that names no event and calls others of its
 // namespace.
-func called(name string, calls ...string) profile.Service {
+func servedTo(name string, calls ...string) profile.Service {
 	s := renamed(name, cart())
 	for _, c := range calls {
 		s.Calls = append(s.Calls, "shop/"+c)
@@ -32,50 +32,53 @@ func TestCallees(t *testing.T) {
 		want     []string
 	}{
 		"a callee that names the event": {
-			[]profile.Service{naming("3", called("cart", "auth")), naming("3", called("auth"))}, nil,
+			[]profile.Service{naming("3", servedTo("cart", "auth")), naming("3", servedTo("auth"))}, nil,
 		},
 		"a callee that does not": {
-			[]profile.Service{naming("3", called("cart", "auth")), called("auth")},
+			[]profile.Service{naming("3", servedTo("cart", "auth")), servedTo("auth")},
 			[]string{"warning plan/callee-unscaled: event sale multiplies shop/cart by 3, and shop/auth, which it calls, does not name the event"},
 		},
 		"a callee that was seen alone": {
-			[]profile.Service{naming("3", func(s profile.Service) profile.Service { s.ObservedCalls = []string{"shop/auth"}; return s }(called("cart"))), called("auth")},
-			[]string{"warning plan/callee-unscaled: event sale multiplies shop/cart by 3, and shop/auth"},
+			[]profile.Service{naming("3", func(s profile.Service) profile.Service { s.ObservedCalls = []string{"shop/auth"}; return s }(servedTo("cart"))), servedTo("auth")},
+			[]string{
+				"warning plan/callee-unscaled: event sale multiplies shop/cart by 3, and shop/auth",
+				"warning plan/observed-only-call: shop/cart was seen to call shop/auth",
+			},
 		},
 		"callers within what the HPA tolerates": {
-			[]profile.Service{naming("1.1", called("cart", "auth")), called("auth")}, nil,
+			[]profile.Service{naming("1.1", servedTo("cart", "auth")), servedTo("auth")}, nil,
 		},
 		"callers just above it": {
-			[]profile.Service{naming("1.11", called("cart", "auth")), called("auth")},
+			[]profile.Service{naming("1.11", servedTo("cart", "auth")), servedTo("auth")},
 			[]string{"warning plan/callee-unscaled: shop/cart by 1.11"},
 		},
 		"a callee of a callee": {
-			[]profile.Service{naming("3", called("cart", "auth")), called("auth", "users"), called("users")},
+			[]profile.Service{naming("3", servedTo("cart", "auth")), servedTo("auth", "users"), servedTo("users")},
 			[]string{
 				"warning plan/callee-unscaled: shop/cart by 3, and shop/auth, which it calls, does not",
 				"warning plan/callee-unscaled: shop/cart by 3, and shop/users, which it calls by way of shop/auth, does not",
 			},
 		},
 		"a callee whose owner said less ends the chain": {
-			[]profile.Service{naming("3", called("cart", "auth")), naming("1", called("auth", "users")), called("users")},
+			[]profile.Service{naming("3", servedTo("cart", "auth")), naming("1", servedTo("auth", "users")), servedTo("users")},
 			[]string{"warning plan/workload-event-below-minimum"},
 		},
 		"a callee of several meets the largest": {
-			[]profile.Service{naming("2", called("cart", "auth")), naming("4", called("checkout", "pay")), called("auth"), called("pay", "auth")},
+			[]profile.Service{naming("2", servedTo("cart", "auth")), naming("4", servedTo("checkout", "pay")), servedTo("auth"), servedTo("pay", "auth")},
 			[]string{
 				"warning plan/callee-unscaled: shop/checkout by 4, and shop/auth, which it calls by way of shop/pay, does not",
 				"warning plan/callee-unscaled: shop/checkout by 4, and shop/pay, which it calls, does not",
 			},
 		},
 		"a circle": {
-			[]profile.Service{naming("3", called("cart", "auth")), called("auth", "users", "auth"), called("users", "auth", "cart")},
+			[]profile.Service{naming("3", servedTo("cart", "auth")), servedTo("auth", "users", "auth"), servedTo("users", "auth", "cart")},
 			[]string{
 				"warning plan/callee-unscaled: shop/cart by 3, and shop/auth, which it calls, does not",
 				"warning plan/callee-unscaled: shop/cart by 3, and shop/users, which it calls by way of shop/auth, does not",
 			},
 		},
 		"callers of those that multiply": {
-			[]profile.Service{naming("3", called("cart")), called("web", "cart")}, nil,
+			[]profile.Service{naming("3", servedTo("cart")), servedTo("web", "cart")}, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +112,7 @@ func TestTheUtilizationOfACallee(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pl := build(t, meshOf(func(p *profile.Profile) {
 				p.Spec.Events = []profile.Event{sale()}
-				p.Spec.Services = []profile.Service{naming("3", called("cart", "auth")), called("auth")}
+				p.Spec.Services = []profile.Service{naming("3", servedTo("cart", "auth")), servedTo("auth")}
 				p.Spec.Services[1].Autoscaling = profile.Autoscaling{ManagedBy: "none"}
 				c.bend(&p.Spec.Services[1])
 			}))
@@ -134,7 +137,7 @@ func TestALongChainOfCallees(t *testing.T) {
 	pl := build(t, meshOf(func(p *profile.Profile) {
 		p.Spec.Events = []profile.Event{sale(), promotion()}
 		for i := range length {
-			s := called(fmt.Sprintf("s%d", i), fmt.Sprintf("s%d", (i+1)%length))
+			s := servedTo(fmt.Sprintf("s%d", i), fmt.Sprintf("s%d", (i+1)%length))
 			s.Autoscaling.ManagedBy = "none"
 			p.Spec.Services = append(p.Spec.Services, s)
 		}

@@ -105,6 +105,7 @@ func TestScopes(t *testing.T) {
 			func(s *profile.Spec) {
 				s.Namespaces[0].SidecarScope.Level = "workload"
 				s.Services[0].Workload, s.Services[0].Calls = s.Services[1].Workload, []string{"platform/audit"}
+				s.Services[0].Replicas = s.Services[1].Replicas
 			},
 			map[string]string{
 				"sidecar/platform.hosts":      "./* istio-system/*",
