@@ -22,6 +22,7 @@ var owners = map[string]string{
 	"helm.sh/":                      "internal/manifests",
 	"sigs.k8s.io/kustomize/":        "internal/manifests",
 	"istio.io/istio/":               "internal/manifests",
+	"k8s.io/endpointslice/":         "internal/hints",
 	"github.com/robfig/":            "internal/calendar",
 	"github.com/kedacore/":          "generators/istiod",
 	"github.com/spf13/":             "cmd/meshgen",
