@@ -24,6 +24,7 @@ var owners = map[string]string{
 	"istio.io/istio/":               "internal/manifests",
 	"istio.io/api/":                 "generators/sidecar",
 	"istio.io/client-go/":           "generators/sidecar",
+	"k8s.io/endpointslice/":         "internal/hints",
 	"github.com/robfig/":            "internal/calendar",
 	"github.com/kedacore/":          "internal/keda",
 	"github.com/spf13/":             "cmd/meshgen",

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"maps"
 	"slices"
 	"strings"
 
@@ -131,7 +132,7 @@ var agreed = []struct {
 }{
 	{"workload.kind", func(s *profile.Service) string { return s.Workload.Kind }},
 	{"workload.container", func(s *profile.Service) string { return s.Workload.Container }},
-	{"workload.labels", func(s *profile.Service) string { return fmt.Sprint(s.Workload.Labels) }},
+	{"workload.labels", func(s *profile.Service) string { return labelsText(s.Workload.Labels) }},
 	{"replicas", func(s *profile.Service) string { return fmt.Sprintf("%d to %d", s.Replicas.Min, s.Replicas.Max) }},
 	{"requests.cpu", func(s *profile.Service) string { return quantityText(s.Requests.CPU) }},
 	{"requests.memory", func(s *profile.Service) string { return quantityText(s.Requests.Memory) }},
@@ -147,6 +148,15 @@ func quantityText(q *profile.Quantity) string {
 		return ""
 	}
 	return profile.Exact(&q.Rat)
+}
+
+// labelsText is labels as a selector says them.
+func labelsText(labels map[string]string) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, key+"="+labels[key])
+	}
+	return strings.Join(all, ",")
 }
 
 func countText(n *int64) string {

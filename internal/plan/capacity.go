@@ -45,8 +45,8 @@ func (r resource) whole(amount string) string {
 	return fmt.Sprintf("floor((%s) / %d)", amount, r.shown)
 }
 
-// moment is what is planned at rest, or while a set of events is under way.
-type moment struct {
+// occasion is what is planned at rest, or while a set of events is under way.
+type occasion struct {
 	name, path string
 	istiods    int64
 	from       string   // the decision that says how many istiods
@@ -62,15 +62,15 @@ func (b *builder) capacity() {
 		return
 	}
 	for _, r := range resources {
-		moments := b.moments(r)
+		occasions := b.occasions(r)
 		if all, ok := b.room(r, b.open); ok {
-			for _, m := range moments {
+			for _, m := range occasions {
 				b.judgeRoom(r, m, all, "istiod and the workloads", m.asked)
 			}
-			b.decideRoom(r, slices.MaxFunc(moments, func(x, y moment) int { return x.asked.Cmp(y.asked) }), all)
+			b.decideRoom(r, slices.MaxFunc(occasions, func(x, y occasion) int { return x.asked.Cmp(y.asked) }), all)
 		}
 		if shared, ok := b.room(r, untainted); ok && b.ownPools() {
-			for _, m := range moments {
+			for _, m := range occasions {
 				b.judgeRoom(r, m, shared, "the workloads", m.workloads)
 			}
 		}
@@ -123,14 +123,14 @@ func (b *builder) room(r resource, open func(profile.NodePool) bool) (s space, o
 	return space{left, b.spec().Zones[lost].Name}, true
 }
 
-// moments are rest, and for each event the set of events under way with it that
+// occasions are rest, and for each event the set of events under way with it that
 // asks for most, each set once.
-func (b *builder) moments(r resource) []moment {
+func (b *builder) occasions(r resource) []occasion {
 	rest := b.restRequests(r)
-	all := []moment{b.moment(r, nil, rest)}
-	under := make([]moment, len(b.sets))
+	all := []occasion{b.occasion(r, nil, rest)}
+	under := make([]occasion, len(b.sets))
 	for i, set := range b.sets {
-		under[i] = b.moment(r, set, rest)
+		under[i] = b.occasion(r, set, rest)
 	}
 	worst := map[int]bool{}
 	for e := range b.events {
@@ -144,7 +144,7 @@ func (b *builder) moments(r resource) []moment {
 
 // worstSet is the set that holds the event and asks for most. Every event is in
 // the set of those under way with it.
-func (b *builder) worstSet(event int, under []moment) int {
+func (b *builder) worstSet(event int, under []occasion) int {
 	worst := -1
 	for i, set := range b.sets {
 		if slices.Contains(set, event) && (worst < 0 || under[i].asked.Cmp(under[worst].asked) > 0) {
@@ -165,10 +165,10 @@ func (b *builder) restRequests(r resource) *big.Rat {
 	return sum
 }
 
-// moment is what is asked for while the set of events is under way: each
+// occasion is what is asked for while the set of events is under way: each
 // workload and istiod at the most that one of these asks of it.
-func (b *builder) moment(r resource, set []int, rest *big.Rat) moment {
-	m := moment{name: "at rest", path: "spec.zones", istiods: b.min, from: "istiod.replicas.min", workloads: rest}
+func (b *builder) occasion(r resource, set []int, rest *big.Rat) occasion {
+	m := occasion{name: "at rest", path: "spec.zones", istiods: b.min, from: "istiod.replicas.min", workloads: rest}
 	var names []string
 	for _, e := range set {
 		names = append(names, b.events[e].Name)
@@ -217,7 +217,7 @@ func (b *builder) istiodRequest(r resource) *big.Rat {
 	return ratOf(b.spec().Istiod.Resources.Memory)
 }
 
-func (b *builder) judgeRoom(r resource, m moment, s space, who string, asked *big.Rat) {
+func (b *builder) judgeRoom(r resource, m occasion, s space, who string, asked *big.Rat) {
 	if asked.Cmp(s.left) <= 0 {
 		return
 	}
@@ -240,8 +240,8 @@ func (b *builder) requestsNote(r resource) string {
 	return fmt.Sprintf("%d of %d workloads give requests", counted, len(b.workloads))
 }
 
-// decideRoom says how much is left at the moment that asks for most.
-func (b *builder) decideRoom(r resource, m moment, s space) {
+// decideRoom says how much is left at the occasion that asks for most.
+func (b *builder) decideRoom(r resource, m occasion, s space) {
 	request := Term{Name: "istiod", Value: b.istiodRequest(r), Unit: r.unit, From: "istiod.cpu"}
 	if r.name == "memory" {
 		request.From = "spec.istiod.resources.memory"

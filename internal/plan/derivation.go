@@ -84,6 +84,17 @@ var functions = map[string]formula.Func{
 	"beforeShareLoss": exact(2, func(a []*big.Rat) *big.Rat {
 		return big.NewRat(sizing.Loss{Mode: "share", Share: a[1]}.Before(a[0].Num().Int64()), 1)
 	}),
+	"overload":  byZone(2, func(q []*big.Rat, n [][]int64) *big.Rat { return sizing.Overload(q, n[0]) }),
+	"stranded":  byZone(2, func(q []*big.Rat, n [][]int64) *big.Rat { return big.NewRat(sizing.Stranded(q, n[0]), 1) }),
+	"crossZone": byZone(3, func(q []*big.Rat, n [][]int64) *big.Rat { return sizing.CrossZone(q, n[0], n[1]) }),
+	"zoneLoss": byZone(2, func(q []*big.Rat, n [][]int64) *big.Rat {
+		share, _, _ := sizing.ZoneLoss(q, n[0])
+		return share
+	}),
+	"fewestInZone": whole(3, func(n []int64) int64 {
+		fewest, _ := sizing.Reachable(n[0], n[1], n[2])
+		return fewest
+	}),
 	"doublings": exact(1, func(a []*big.Rat) *big.Rat { return big.NewRat(doublings(a[0]), 1) }),
 	"age":       exact(1, func(a []*big.Rat) *big.Rat { return big.NewRat(int64(connectionAge(a[0])/time.Second), 1) }),
 }
@@ -112,6 +123,25 @@ func spread(f func(mu float64, m int64) float64) formula.Func {
 		mu, _ := a[0].Float64()
 		return new(big.Rat).SetFloat64(f(mu, a[1].Num().Int64()))
 	})
+}
+
+// byZone is a function over zones: for each of them a share and then whole
+// numbers, width in all.
+func byZone(width int, f func(q []*big.Rat, n [][]int64) *big.Rat) formula.Func {
+	return func(a ...*big.Rat) (*big.Rat, error) {
+		if len(a) == 0 || len(a)%width != 0 {
+			return nil, fmt.Errorf("takes %d numbers for each zone, has %d", width, len(a))
+		}
+		var q []*big.Rat
+		n := make([][]int64, width-1)
+		for i := 0; i < len(a); i += width {
+			q = append(q, a[i])
+			for j := range n {
+				n[j] = append(n[j], a[i+1+j].Num().Int64())
+			}
+		}
+		return f(q, n), nil
+	}
 }
 
 func extreme(sign int) formula.Func {

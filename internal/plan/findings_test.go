@@ -283,7 +283,7 @@ func TestAnEventIsLedByItsSlowestWorkload(t *testing.T) {
 	pl := build(t, meshOf(func(p *profile.Profile) {
 		p.Spec.Events = []profile.Event{dated("sale", "2026-12-19T17:00:00Z", "2026-12-19T21:00:00Z", "3")}
 		p.Spec.Services = []profile.Service{
-			{Name: "cart", Workload: &profile.Workload{Name: "cart"}, Replicas: profile.Replicas{Min: 1, Max: 9}, Autoscaling: profile.Autoscaling{ManagedBy: "meshgen"}, PodReady: &slow, Events: map[string]profile.ServiceEvent{"sale": {Multiplier: decimal("3")}}},
+			{Name: "cart", Workload: &profile.Workload{Name: "cart", Labels: map[string]string{"app": "cart"}}, Replicas: profile.Replicas{Min: 1, Max: 9}, Autoscaling: profile.Autoscaling{ManagedBy: "meshgen"}, PodReady: &slow, Events: map[string]profile.ServiceEvent{"sale": {Multiplier: decimal("3")}}},
 			{Name: "slower", Autoscaling: profile.Autoscaling{ManagedBy: "none"}, PodReady: &profile.Duration{Duration: time.Hour}, Events: map[string]profile.ServiceEvent{"sale": {Multiplier: decimal("3")}}},
 		}
 	}))

@@ -1,3 +1,292 @@
 package plan
 
-func (b *builder) routes() {}
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/hints"
+	"github.com/meshgen/meshgen/internal/profile"
+)
+
+// routes decides for every Service whether its calls stay in their zone. The
+// field is added only where all of S1 to S9 hold; one that runs is taken away
+// only where a number fails; the annotation of topology hints always goes.
+func (b *builder) routes() {
+	r := newRouter(b)
+	for i := range b.spec().Services {
+		r.route(i)
+	}
+	slices.SortFunc(b.plan.Routes, func(x, y Route) int {
+		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+	})
+}
+
+// router is what the Services of one cluster share.
+type router struct {
+	*builder
+	names      []string // of the zones
+	open       []int    // zones with nodes that pods without tolerations may use
+	parameters []Term
+	hints      hinted
+}
+
+func newRouter(b *builder) *router {
+	r := &router{builder: b, hints: hinted{allocators: map[string]*hints.Allocator{}}}
+	for i, z := range b.spec().Zones {
+		r.names = append(r.names, z.Name)
+		if slices.ContainsFunc(z.NodePools, func(p profile.NodePool) bool { return p.Nodes.Now > 0 && openToAll(p) }) {
+			r.open = append(r.open, i)
+		}
+	}
+	z := b.spec().Mesh.ZoneRouting
+	const path = "spec.mesh.zoneRouting."
+	for _, t := range []Term{
+		{Name: "Z", Value: big.NewRat(int64(len(r.open)), 1), Unit: "zones", From: "spec.zones"},
+		{Name: "Umax", Value: &z.MaxUtilization.Rat, From: path + "maxUtilization"},
+		{Name: "Fmax", Value: &z.MaxOverload.Rat, Unit: "× the mean", From: path + "maxOverload"},
+		{Name: "podsLost", Value: big.NewRat(z.PodsLost, 1), Unit: "pods", From: path + "podsLost"},
+		{Name: "T", Value: &z.TargetUtilization.Rat, From: path + "targetUtilization"},
+	} {
+		t.Default = !b.profile.Given(t.From)
+		r.parameters = append(r.parameters, t)
+	}
+	return r
+}
+
+// openToAll reports whether pods without tolerations may stand on the pool's nodes.
+func openToAll(p profile.NodePool) bool {
+	return !slices.ContainsFunc(p.Taints, func(t profile.Taint) bool { return t.Effect != "PreferNoSchedule" })
+}
+
+// routed is one Service on the way to its decision.
+type routed struct {
+	*router
+	profile.Service
+	path    string
+	d       *derivation
+	q       []*big.Rat // share of the calls by zone; nil where the profile does not say
+	now     []int64    // endpoints by zone
+	moments []moment
+	placed  bool // the moments' counts are guaranteed by a hard zone constraint
+	worst   fullest
+	rules   []rule
+	writer  hints.Writer // of the hints that run today
+	today   todays       // of topology hints
+}
+
+func (r *router) route(i int) {
+	s := &routed{router: r, Service: r.spec().Services[i], path: servicePath(i), d: &derivation{}}
+	s.writer = hints.WrittenBy(map[string]string{annotationMode: s.Routing.TopologyMode}, s.Routing.TrafficDistribution)
+	s.inputs()
+	s.inNone()
+	s.place()
+	s.fullest()
+	s.judge()
+	if s.writer == hints.Annotation {
+		s.topologyHints()
+	}
+	s.settle()
+}
+
+const annotationMode = "service.kubernetes.io/topology-mode"
+
+// inputs are the Service's counts and shares by zone, and what it must keep to.
+func (s *routed) inputs() {
+	for z, name := range s.names {
+		s.now = append(s.now, s.Endpoints[name])
+		if len(s.Clients) > 0 {
+			share := s.Clients[name]
+			s.q = append(s.q, &share.Rat)
+			s.d.input(Term{Name: zoned("q", z), Value: &share.Rat, From: s.path + ".clients." + name})
+		}
+	}
+	for z, name := range s.names {
+		s.d.input(Term{Name: zoned("n", z), Value: big.NewRat(s.now[z], 1), Unit: "endpoints", From: s.path + ".endpoints." + name})
+	}
+	s.d.input(Term{Name: "Nmin", Value: big.NewRat(s.Replicas.Min, 1), Unit: "replicas", From: s.path + ".replicas.min"})
+	for _, t := range s.parameters {
+		if t.Name == "T" && s.Autoscaling.CPUUtilization != nil {
+			t = Term{Name: "T", Value: big.NewRat(*s.Autoscaling.CPUUtilization, 100), From: s.path + ".autoscaling.cpuUtilization"}
+		}
+		s.d.input(t)
+	}
+	if s.sized() {
+		s.d.input(Term{Name: "peak", Value: &s.Capacity.Peak.Rat, Unit: s.Capacity.Unit, From: s.path + ".capacity.peak"})
+		s.d.input(Term{Name: "perEndpoint", Value: &s.Capacity.PerEndpoint.Rat, Unit: s.Capacity.Unit, From: s.path + ".capacity.perEndpoint"})
+	}
+}
+
+// sized reports whether the profile says what an endpoint can do.
+func (s *routed) sized() bool { return s.Capacity != nil && s.Capacity.PerEndpoint.Sign() > 0 }
+
+// zoned is the name of a term of one zone: zones count from 1, in the profile's order.
+func zoned(name string, zone int) string { return fmt.Sprintf("%s%d", name, zone+1) }
+
+// arguments are the terms of every zone, in a row for each zone, as the functions
+// over zones take them.
+func (s *routed) arguments(names ...string) string {
+	var all []string
+	for z := range s.names {
+		for _, name := range names {
+			all = append(all, zoned(name, z))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// counts adds the endpoints of each zone as terms of that name.
+func (s *routed) counts(name string, n []int64) {
+	for z := range n {
+		s.d.found(zoned(name, z), n[z], "endpoints", "")
+	}
+}
+
+// inNone are the numbers of today's endpoints: calls to all of them, and every
+// call in its zone.
+func (s *routed) inNone() {
+	if s.q == nil || total(s.now) == 0 {
+		return
+	}
+	var at []string
+	for z := range s.names {
+		at = append(at, zoned("q", z)+"*"+zoned("n", z))
+	}
+	s.d.set("N", strings.ReplaceAll(s.arguments("n"), ", ", " + "), "endpoints")
+	s.d.set("crossZoneNone", "1 - ("+strings.Join(at, " + ")+") / N", "of the calls")
+	s.d.set("FNow", "overload("+s.arguments("q", "n")+")", "× the mean")
+	s.d.set("strandedNow", "stranded("+s.arguments("q", "n")+")", "endpoints")
+	s.d.set("crossZoneNow", "crossZone("+s.arguments("q", "n", "n")+")", "of the calls")
+}
+
+func total(n []int64) int64 {
+	sum := int64(0)
+	for _, x := range n {
+		sum += x
+	}
+	return sum
+}
+
+// settle makes the decision of what the rules say.
+func (s *routed) settle() {
+	failed, unproven := named(s.rules, fails), named(s.rules, unproven)
+	s.d.text("failed", listed(failed))
+	s.d.text("unproven", listed(unproven))
+	runs := s.Routing.TrafficDistribution
+	value, why := fieldValue(s.spec().Kubernetes.Version, s.spec().Istio.Version, s.Routing.Callers)
+	reason := s.holdsReason(why)
+	switch {
+	case len(failed) > 0:
+		value, reason = "", summary(s.rules, fails)
+	case (len(unproven) > 0 || value == "") && s.writer == hints.Field:
+		value, reason = runs, fmt.Sprintf("%s stays as it runs: no number fails, and %s", runs, s.missing(unproven, why))
+		s.unprovenFinding(unproven, why)
+	case len(unproven) > 0 || value == "":
+		value, reason = "", s.missing(unproven, why)
+	}
+	s.write(value, reason)
+}
+
+func (s *routed) holdsReason(version string) string {
+	if s.worst.counts == nil {
+		return version
+	}
+	fewest, _ := find(s.d.terms, "m")
+	return fmt.Sprintf("%s guaranteed in each of %d zones, and the fullest endpoint carries at most %s × the mean; %s",
+		areOf(fewest.Value.Num().Int64(), "pod"), len(s.open), number(s.worst.factor, 3), version)
+}
+
+func areOf(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return plural(n, noun) + " are"
+}
+
+// missing is what stands between the Service and the field.
+func (s *routed) missing(names []string, version string) string {
+	if len(names) == 0 {
+		return version
+	}
+	return summary(s.rules, unproven)
+}
+
+// write adds the decision, and the Route where something must be written.
+func (s *routed) write(value, reason string) {
+	subject := "service/" + s.Namespace + "/" + s.Name + ".trafficDistribution"
+	runs := s.Routing.TrafficDistribution
+	if s.writer == hints.Annotation {
+		s.hintsFinding(subject)
+		reason = "the annotation of topology hints goes; " + reason
+		if value == "" && runs != "" {
+			reason += fmt.Sprintf("; trafficDistribution %s, which would take effect without the annotation, goes with it", runs)
+		}
+	}
+	if value == "" && runs != "" && s.writer == hints.Field {
+		s.runningUnsafe(subject, runs, sayings(s.rules, fails), "nothing: the field is deleted", s.path+".routing.trafficDistribution")
+	}
+	d := Decision{
+		Subject: subject, Unit: "spec.trafficDistribution", Reason: reason,
+		Source:  "k8s.io/endpointslice v0.37.2; kube-proxy and Istio keep calls in a zone as long as it has one endpoint",
+		Running: s.running(value),
+	}
+	if value != "" {
+		d.Value = value
+	}
+	s.decide(s.d, d, s.path+".routing")
+	if value != "" || runs != "" || s.writer == hints.Annotation {
+		s.plan.Routes = append(s.plan.Routes, Route{Namespace: s.Namespace, Name: s.Name, TrafficDistribution: value, Reason: reason})
+	}
+}
+
+// running judges what keeps the calls in their zone today; nil where nothing does.
+func (s *routed) running(planned string) *Running {
+	switch s.writer {
+	case hints.Annotation:
+		return s.today.running()
+	case hints.Field:
+		r := &Running{Value: s.Routing.TrafficDistribution, Verdict: Safe, Terms: s.copied("F", "FNow", "stranded", "strandedNow", "crossZone", "crossZoneNow", "FWorst", "FWorst")}
+		switch {
+		case len(named(s.rules, fails)) > 0:
+			r.Verdict = Unsafe
+		case s.Routing.TrafficDistribution == planned:
+			r.Verdict = Same
+		}
+		return r
+	}
+	return nil
+}
+
+// copied are terms of what runs that equal terms of the decision: pairs of the
+// new name and the one that is there, if it is.
+func (s *routed) copied(pairs ...string) []Term {
+	var terms []Term
+	for i := 0; i < len(pairs); i += 2 {
+		if t, ok := find(s.d.terms, pairs[i+1]); ok {
+			terms = append(terms, Term{Name: pairs[i], Value: t.Value, Unit: t.Unit})
+		}
+	}
+	return terms
+}
+
+func (s *routed) unprovenFinding(names []string, version string) {
+	says, hint := version, "nothing is taken away"
+	if len(names) > 0 {
+		says, hint = sayings(s.rules, unproven), hint+"; to prove it: "+remedies(s.rules)
+	}
+	s.find(diag.Finding{
+		Severity: diag.Warning, ID: "plan/zone-routing-unproven", Subject: "service/" + s.Namespace + "/" + s.Name + ".trafficDistribution",
+		Message: fmt.Sprintf("%s/%s keeps trafficDistribution %s although not all is proven: %s", s.Namespace, s.Name, s.Routing.TrafficDistribution, says),
+		Hint:    hint,
+	}, s.path+".routing.trafficDistribution")
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

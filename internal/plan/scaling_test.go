@@ -21,7 +21,7 @@ import (
 // name and a multiplier.
 func cart(events ...string) profile.Service {
 	s := profile.Service{
-		Name: "cart", Namespace: "shop", Workload: &profile.Workload{Kind: "Deployment", Name: "cart"},
+		Name: "cart", Namespace: "shop", Workload: &profile.Workload{Kind: "Deployment", Name: "cart", Labels: map[string]string{"app": "cart"}},
 		Replicas: profile.Replicas{Min: 6, Max: 60}, Autoscaling: profile.Autoscaling{ManagedBy: "meshgen"},
 		Events: map[string]profile.ServiceEvent{},
 	}
@@ -431,12 +431,12 @@ func TestFindingsOfWorkloads(t *testing.T) {
 		"two that differ in replicas, kind and labels": {
 			second(func(s *profile.Service) {
 				s.Replicas.Max = 50
-				s.Workload = &profile.Workload{Kind: "StatefulSet", Name: "cart", Labels: map[string]string{"app": "cart"}}
+				s.Workload = &profile.Workload{Kind: "StatefulSet", Name: "cart", Labels: map[string]string{"tier": "1", "app": "basket"}}
 			}),
 			[]string{
 				"error plan/workload-disagreement: replicas of shop/cart-grpc is 6 to 50, and shop/cart says 6 to 60",
 				"error plan/workload-disagreement: workload.kind of shop/cart-grpc is StatefulSet, and shop/cart says Deployment",
-				"error plan/workload-disagreement: workload.labels of shop/cart-grpc is map[app:cart], and shop/cart says map[]",
+				"error plan/workload-disagreement: workload.labels of shop/cart-grpc is app=basket,tier=1, and shop/cart says app=cart",
 			},
 		},
 		"two that differ in requests and targets": {

@@ -369,7 +369,7 @@ func TestScopeFindings(t *testing.T) {
 			func(s *profile.Spec) {
 				scope(s).Rollout, scope(s).Canary, s.Services[0].Workload.Labels = "canary", "cart", nil
 			},
-			[]string{"error plan/scope-without-labels: workload shop/cart has no labels", "warning plan/model-scope: none is live"},
+			[]string{"error plan/scope-without-labels: workload shop/cart has no labels", "warning plan/model-scope: none is live", "warning plan/spread-without-labels: 1 workload is without labels"},
 		},
 		"a canary whose labels select another workload": {
 			func(s *profile.Spec) {
@@ -403,10 +403,11 @@ func TestScopeFindings(t *testing.T) {
 		},
 		"a workload without labels among workloads": {
 			func(s *profile.Spec) { scope(s).Level, s.Services[1].Workload.Labels = "workload", nil },
-			[]string{"error plan/scope-without-labels: workload shop/checkout has no labels"},
+			[]string{"error plan/scope-without-labels: workload shop/checkout has no labels", "warning plan/spread-without-labels: 1 workload is without labels"},
 		},
 		"a workload without labels in a scope of its namespace": {
-			func(s *profile.Spec) { s.Services[1].Workload.Labels = nil }, nil,
+			func(s *profile.Spec) { s.Services[1].Workload.Labels = nil },
+			[]string{"warning plan/spread-without-labels: 1 workload is without labels"},
 		},
 		"Services without a workload among workloads": {
 			func(s *profile.Spec) { scope(s).Level, s.Services[1].Workload = "workload", nil },

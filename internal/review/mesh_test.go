@@ -66,7 +66,9 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 			"| `shop` | report | 10 | 2 | 16 | 1700 |\n| `web/front` | live | 2 | 1 | 3 | 1700 |\n\n`shop` is reported and not written; it would see `./*`, `istio-system/*`.",
 		},
 		"decisions of Services stand in their own tables": {
-			func(p *plan.Plan) { p.Decisions = []plan.Decision{{Subject: "workload/shop/cart.replicas.min"}, {Subject: "istiod.x", Value: int64(1)}} },
+			func(p *plan.Plan) {
+				p.Decisions = []plan.Decision{{Subject: "workload/shop/cart.replicas.min"}, {Subject: "istiod.x", Value: int64(1)}}
+			},
 			"Decisions", "| decision | value | why | source |\n| --- | --- | --- | --- |\n| `istiod.x` | 1  |  |  |",
 		},
 	} {

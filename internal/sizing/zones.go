@@ -1,0 +1,145 @@
+package sizing
+
+import "math/big"
+
+// The load of endpoints while the calls of a zone stay there. A slice has one
+// item for each zone: q is the share of the calls that come from it, n the
+// endpoints that serve it (those that stand there, or those that are hinted for
+// it). Calls of a zone without endpoints go to all of them, as kube-proxy and
+// Envoy do.
+
+// Overload is F, the load of the fullest endpoint as a multiple of the mean:
+// N·max(q/n) + Σ q of the zones without endpoints. It is 1 where calls go to all.
+func Overload(q []*big.Rat, n []int64) *big.Rat {
+	f := fullest(q, n)
+	if pods := sum(n); pods > 0 {
+		return f.Mul(f, big.NewRat(pods, 1))
+	}
+	return big.NewRat(1, 1)
+}
+
+// fullest is the share of all calls that the fullest endpoint has; 0 where there
+// is no endpoint.
+func fullest(q []*big.Rat, n []int64) *big.Rat {
+	most, pods := new(big.Rat), sum(n)
+	if pods == 0 {
+		return most
+	}
+	for z := range n {
+		if n[z] == 0 {
+			continue
+		}
+		if share := new(big.Rat).Quo(q[z], big.NewRat(n[z], 1)); share.Cmp(most) > 0 {
+			most = share
+		}
+	}
+	return most.Add(most, new(big.Rat).Quo(homeless(q, n), big.NewRat(pods, 1)))
+}
+
+// homeless is the share of the calls that come from zones without endpoints.
+func homeless(q []*big.Rat, n []int64) *big.Rat {
+	share := new(big.Rat)
+	for z := range n {
+		if n[z] == 0 {
+			share.Add(share, q[z])
+		}
+	}
+	return share
+}
+
+func sum(n []int64) int64 {
+	total := int64(0)
+	for _, x := range n {
+		total += x
+	}
+	return total
+}
+
+// Stranded is the endpoints that nobody calls: those of zones without callers,
+// unless some zone has no endpoint, whose calls then go to all.
+func Stranded(q []*big.Rat, n []int64) int64 {
+	if homeless(q, n).Sign() > 0 {
+		return 0
+	}
+	stranded := int64(0)
+	for z := range n {
+		if q[z].Sign() == 0 {
+			stranded += n[z]
+		}
+	}
+	return stranded
+}
+
+// CrossZone is the share of the calls that leave their zone, own being those of
+// the n endpoints of a zone that stand in it. A zone that no endpoint serves has
+// none of its own.
+func CrossZone(q []*big.Rat, n, own []int64) *big.Rat {
+	share := homeless(q, n)
+	for z := range n {
+		if n[z] > 0 {
+			away := big.NewRat(n[z]-own[z], n[z])
+			share.Add(share, away.Mul(away, q[z]))
+		}
+	}
+	return share
+}
+
+// Reachable is the fewest and the most pods that a zone may have after a fresh
+// rollout under a hard zone constraint: max(0, ⌈(N − (Z−1)·skew)/Z⌉), and
+// ⌊(N − skew)/Z⌋ + skew, or N up to the skew.
+func Reachable(pods, zones, skew int64) (fewest, most int64) {
+	fewest = max(0, CeilDiv(pods-(zones-1)*skew, zones))
+	if pods <= skew {
+		return fewest, pods
+	}
+	return fewest, (pods-skew)/zones + skew
+}
+
+// ZoneLoss is the share of all calls that the fullest endpoint has after the
+// loss of the worst zone. The callers of that zone die, go elsewhere in
+// proportion, or all go to one zone; the load is convex in where they go, so
+// the last is never the least. lost and to are the worst pair; lost is -1 where
+// no zone can be lost without losing every endpoint, and the share means
+// nothing.
+func ZoneLoss(q []*big.Rat, n []int64) (share *big.Rat, lost, to int) {
+	share, lost, to = new(big.Rat), -1, -1
+	for x := range n {
+		if n[x] == sum(n) {
+			return new(big.Rat), -1, -1
+		}
+		for z := range n {
+			if z == x {
+				continue
+			}
+			if u := afterLoss(q, n, x, z); lost < 0 || u.Cmp(share) > 0 {
+				share, lost, to = u, x, z
+			}
+		}
+	}
+	return share, lost, to
+}
+
+func afterLoss(q []*big.Rat, n []int64, lost, to int) *big.Rat {
+	left, counts := append([]*big.Rat{}, q...), append([]int64{}, n...)
+	left[to] = new(big.Rat).Add(q[to], q[lost])
+	left[lost] = new(big.Rat)
+	counts[lost] = 0
+	return fullest(left, counts)
+}
+
+// EventReplicas is the pods of a workload in an event that multiplies its load
+// by m: ⌈least·m⌉, or, where the peak and what an endpoint can do are known,
+// enough that none is used above three quarters after the loss of a zone; up to
+// a multiple of the zones. With one zone there is none to lose.
+func EventReplicas(least, zones int64, m, peak, perEndpoint *big.Rat) int64 {
+	pods := CeilMul(least, m)
+	if peak != nil && perEndpoint != nil {
+		load := new(big.Rat).Mul(peak, m)
+		load.Quo(load, perEndpoint).Mul(load, big.NewRat(4, 3))
+		if zones > 1 {
+			load.Mul(load, big.NewRat(zones, zones-1))
+		}
+		pods = max(pods, Ceil(load).Int64())
+	}
+	return UpTo(pods, zones)
+}
