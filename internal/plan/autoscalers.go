@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"maps"
 	"slices"
 	"strings"
 
