@@ -61,6 +61,7 @@ func (b *builder) scopeNamespace(r *registry, i int, all *tally) {
 type scoped struct {
 	Scope
 	called called
+	own    int   // Services of the workload itself among them
 	tried  int64 // proxies of the canary that has this scope under a name of its own
 	copied bool  // the scope is another's, tried on one workload
 }
@@ -89,9 +90,10 @@ func (b *builder) workloadScopes(r *registry, n profile.Namespace, in members, r
 	var all []scoped
 	for _, at := range in.workloads {
 		w := b.workloads[at]
-		s := scoped{called: b.called(w.services)}
+		own := b.own(w)
+		s := scoped{called: b.called(w.services), own: len(own)}
 		reached := s.called
-		reached.declared = slices.Concat(reached.declared, b.own(w))
+		reached.declared = slices.Concat(reached.declared, own)
 		s.Scope = Scope{
 			Namespace: n.Name, Name: w.Name, Selector: w.Labels, Rollout: rollout, Listed: r.listed,
 			Hosts: r.hosts(n.Name, reached, b.everywhere()...), Proxies: r.pods(w.services),
@@ -194,14 +196,18 @@ func (b *builder) scopeReason(s scoped) string {
 	if !s.Written() {
 		return fmt.Sprintf("reported, not written: %s; the scope would leave %s of them visible", b.listedShare(s.Listed), grouped(s.Visible))
 	}
-	own := "its own Services"
-	if s.copied || s.Selector == nil {
-		own = "its namespace"
+	var parts []string
+	switch {
+	case s.copied || s.Selector == nil:
+		parts = append(parts, "its namespace")
+	case s.own > 0:
+		parts = append(parts, plural(int64(s.own), "Service")+" of its own")
 	}
-	reach := own + " and the control plane, for nothing else is called"
+	parts = append(parts, "the control plane")
 	if calls := len(s.called.declared) + len(s.called.observed); calls > 0 {
-		reach = fmt.Sprintf("%s, the control plane and the %s called", own, plural(int64(calls), "Service"))
+		parts = append(parts, plural(int64(calls), "called Service"))
 	}
+	reach := strings.Join(parts, ", ")
 	if s.Rollout == "canary" {
 		reach = "tried on this workload alone: " + reach
 	}
