@@ -14,9 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
+	"sigs.k8s.io/yaml"
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/manifests"
+	"github.com/meshgen/meshgen/internal/plan"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -132,26 +134,46 @@ func TestThePlanAsPoliciesReadItIsFixed(t *testing.T) {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	sound := soundObjects(b)
-	for _, extra := range []int{0, 1000} {
-		objects := slices.Clone(sound)
-		for i := range extra {
-			objects = append(objects, manifests.Object{File: "workloads.yaml", Object: map[string]any{
-				"apiVersion": "apps/v1", "kind": "Deployment",
-				"metadata": map[string]any{"name": fmt.Sprintf("workload-%d", i), "namespace": "shop"},
-				"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
-					"containers": []any{map[string]any{"name": "app", "image": "app"}},
-				}}},
-			}})
+	for _, carts := range []int{0, 250, 1000} {
+		p, objects := soundPlan(), soundObjects(b)
+		for i := range carts {
+			objects = append(objects, anotherCart(b, p, fmt.Sprintf("shop-%d", i%40), fmt.Sprintf("cart-%d", i))...)
 		}
 		b.Run(fmt.Sprintf("%d objects", len(objects)), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Check(context.Background(), soundPlan(), objects); err != nil {
-					b.Fatal(err)
+				if found, err := Check(context.Background(), p, objects); err != nil || len(found) > 0 {
+					b.Fatal(found, err)
 				}
 			}
 		})
 	}
+}
+
+// anotherCart plans another cart, and is its objects: those of the shop under
+// other names.
+func anotherCart(b *testing.B, p *plan.Plan, namespace, name string) []manifests.Object {
+	labels := map[string]string{"app": name}
+	cart := soundWorkloads()[1]
+	cart.Namespace, cart.Name, cart.Labels, cart.Scaling.Name, cart.Scaling.HPA = namespace, name, labels, name, name
+	p.Workloads = append(p.Workloads, cart)
+	p.Routes = append(p.Routes, plan.Route{Namespace: namespace, Name: name, TrafficDistribution: "PreferClose"})
+	p.Scopes = append(p.Scopes, plan.Scope{Namespace: namespace, Name: name, Selector: labels, Hosts: cartHosts(), Rollout: "live"})
+	rename := strings.NewReplacer("name: cart", "name: "+name, "app: cart", "app: "+name, "namespace: shop", "namespace: "+namespace)
+	data, err := os.ReadFile("testdata/clean/shop.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var objects []manifests.Object
+	for _, doc := range strings.Split(rename.Replace(string(data)), "\n---\n") {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(doc), &object); err != nil {
+			b.Fatal(err)
+		}
+		if o := (manifests.Object{File: name + ".yaml", Object: object}); nameOf(o) == name {
+			objects = append(objects, o)
+		}
+	}
+	return objects
 }
 
 func BenchmarkCompile(b *testing.B) {

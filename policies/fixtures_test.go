@@ -18,7 +18,7 @@ import (
 // fixture is testdata/<subject>/<policy>.yaml: how the report that earned a
 // policy differs from what is sound.
 type fixture struct {
-	Change []map[string]any `json:"change"` // merged over the object of the same kind
+	Change []map[string]any `json:"change"` // merged over istiod's object of the same kind, or that of the name in $of
 	Add    []map[string]any `json:"add"`
 	Plan   map[string]any   `json:"plan"` // merged over the plan
 	Also   []string         `json:"also"` // other policies that deny it
@@ -80,7 +80,17 @@ func (f fixture) document(t *testing.T) map[string]any {
 	t.Helper()
 	objects := soundObjects(t)
 	for _, patch := range f.Change {
-		at := slices.IndexFunc(objects, func(o manifests.Object) bool { return o.Object["kind"] == patch["kind"] })
+		name, of := patch["$of"]
+		if !of {
+			name = "istiod"
+		}
+		at := slices.IndexFunc(objects, func(o manifests.Object) bool {
+			return o.Object["kind"] == patch["kind"] && nameOf(o) == name
+		})
+		if at < 0 {
+			t.Fatalf("no %v %v among the sound objects", patch["kind"], name)
+		}
+		delete(patch, "$of")
 		objects[at].Object = merged(objects[at].Object, patch).(map[string]any)
 	}
 	for _, added := range f.Add {

@@ -3,6 +3,8 @@ package policies
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/util"
@@ -17,6 +19,9 @@ import (
 type planInput struct {
 	Cluster   string                   `json:"cluster"`
 	Istiod    istiodInput              `json:"istiod"`
+	Workloads []workloadInput          `json:"workloads"`
+	Routes    []routeInput             `json:"routes"`
+	Scopes    []scopeInput             `json:"scopes"`
 	Decisions map[string]decisionInput `json:"decisions"`
 }
 
@@ -60,6 +65,52 @@ type triggerInput struct {
 	Replicas  int64  `json:"replicas"`
 }
 
+type workloadInput struct {
+	Subject    string            `json:"subject"` // what its decisions begin with
+	Namespace  string            `json:"namespace"`
+	Name       string            `json:"name"`
+	Kind       string            `json:"kind"`
+	Container  string            `json:"container"`
+	Labels     map[string]string `json:"labels"`
+	OwnsSpread bool              `json:"ownsSpread"` // whether spread is the whole list
+	Spread     []spreadInput     `json:"spread"`
+	Scaling    []scalingInput    `json:"scaling"` // at most one
+}
+
+type spreadInput struct {
+	TopologyKey       string `json:"topologyKey"`
+	WhenUnsatisfiable string `json:"whenUnsatisfiable"`
+	MaxSkew           int64  `json:"maxSkew"`
+}
+
+type scalingInput struct {
+	Name              string         `json:"name"`
+	HPA               string         `json:"hpa"`
+	Extends           bool           `json:"extends"`
+	Min               int64          `json:"min"`
+	Max               int64          `json:"max"`
+	CPUUtilization    int64          `json:"cpuUtilization"`
+	MemoryUtilization int64          `json:"memoryUtilization"`
+	Fallback          int64          `json:"fallback"`
+	Triggers          []triggerInput `json:"triggers"`
+}
+
+type routeInput struct {
+	Subject             string `json:"subject"`
+	Namespace           string `json:"namespace"`
+	Name                string `json:"name"`
+	TrafficDistribution string `json:"trafficDistribution"`
+}
+
+type scopeInput struct {
+	Subject   string            `json:"subject"`
+	Namespace string            `json:"namespace"`
+	Name      string            `json:"name"`
+	Written   bool              `json:"written"`
+	Selector  map[string]string `json:"selector"`
+	Hosts     []string          `json:"hosts"`
+}
+
 type decisionInput struct {
 	Value   any           `json:"value"`
 	Unit    string        `json:"unit"`
@@ -72,7 +123,21 @@ type runningInput struct {
 }
 
 func planOf(p *plan.Plan) planInput {
-	in := planInput{Cluster: p.Cluster, Istiod: istiodOf(p.Istiod), Decisions: map[string]decisionInput{}}
+	in := planInput{
+		Cluster: p.Cluster, Istiod: istiodOf(p.Istiod), Workloads: []workloadInput{},
+		Routes: []routeInput{}, Scopes: []scopeInput{}, Decisions: map[string]decisionInput{},
+	}
+	for _, w := range p.Workloads {
+		in.Workloads = append(in.Workloads, workloadOf(w))
+	}
+	for _, r := range p.Routes {
+		in.Routes = append(in.Routes, routeInput{r.Subject(), r.Namespace, r.Name, r.TrafficDistribution})
+	}
+	for _, s := range p.Scopes {
+		in.Scopes = append(in.Scopes, scopeInput{
+			s.Subject(), s.Namespace, s.Name, s.Written(), copied(s.Selector), append([]string{}, s.Hosts...),
+		})
+	}
 	for _, d := range p.Decisions {
 		decision := decisionInput{Value: d.Value, Unit: d.Unit}
 		if d.Running != nil {
@@ -89,20 +154,21 @@ func istiodOf(i plan.Istiod) istiodInput {
 		Version: i.Version, KubernetesVersion: i.KubernetesVersion,
 		CPU: i.CPU, Memory: i.Memory, Zones: i.Zones, HardZoneSpread: i.HardZoneSpread,
 		PriorityClass: i.PriorityClass, ServerAddress: i.ServerAddress,
-		Tolerations: []tolerationInput{}, DedicatedPools: []poolInput{}, Triggers: []triggerInput{},
+		Tolerations: []tolerationInput{}, DedicatedPools: []poolInput{}, Triggers: triggersOf(i.Triggers),
 	}
 	for _, t := range i.Tolerations {
 		in.Tolerations = append(in.Tolerations, tolerationInput(t))
 	}
 	for _, p := range i.DedicatedPools {
-		pool := poolInput{p.Name, map[string]string{}}
-		for key, value := range p.Labels {
-			pool.Labels[key] = value
-		}
-		in.DedicatedPools = append(in.DedicatedPools, pool)
+		in.DedicatedPools = append(in.DedicatedPools, poolInput{p.Name, copied(p.Labels)})
 	}
-	for _, t := range i.Triggers {
-		in.Triggers = append(in.Triggers, triggerInput{
+	return in
+}
+
+func triggersOf(triggers []plan.Trigger) []triggerInput {
+	in := []triggerInput{}
+	for _, t := range triggers {
+		in = append(in, triggerInput{
 			Name: t.Name, Event: t.Event, Query: t.Query, Threshold: t.Threshold,
 			Start: t.Start, End: t.End, TimeZone: t.TimeZone, Replicas: t.Replicas,
 		})
@@ -110,11 +176,35 @@ func istiodOf(i plan.Istiod) istiodInput {
 	return in
 }
 
+func workloadOf(w plan.Workload) workloadInput {
+	in := workloadInput{
+		Subject: w.Subject(), Namespace: w.Namespace, Name: w.Name, Kind: w.Kind, Container: w.Container,
+		Labels: copied(w.Labels), OwnsSpread: w.Spread != nil, Spread: []spreadInput{}, Scaling: []scalingInput{},
+	}
+	for _, s := range w.Spread {
+		in.Spread = append(in.Spread, spreadInput(s))
+	}
+	if s := w.Scaling; s != nil {
+		in.Scaling = append(in.Scaling, scalingInput{
+			Name: s.Name, HPA: s.HPA, Extends: s.Extends, Min: s.Min, Max: s.Max, CPUUtilization: s.CPUUtilization,
+			MemoryUtilization: s.MemoryUtilization, Fallback: s.Fallback, Triggers: triggersOf(s.Triggers),
+		})
+	}
+	return in
+}
+
+// copied is the map, never nil: JSON writes a nil map as null.
+func copied(labels map[string]string) map[string]string {
+	out := make(map[string]string, len(labels))
+	maps.Copy(out, labels)
+	return out
+}
+
 // document is the whole input, or only its objects where there is no plan.
 func document(p *plan.Plan, objects []manifests.Object) (map[string]any, error) {
 	listed := make([]any, 0, len(objects))
 	for _, o := range objects {
-		listed = append(listed, map[string]any{"file": o.File, "object": withoutNulls(o.Object)})
+		listed = append(listed, map[string]any{"file": o.File, "object": received(p, o)})
 	}
 	doc := map[string]any{"objects": listed}
 	if p == nil {
@@ -130,6 +220,22 @@ func document(p *plan.Plan, objects []manifests.Object) (map[string]any, error) 
 	}
 	doc["plan"] = read
 	return doc, nil
+}
+
+// received is an object as the API server takes it: without nulls, and in a
+// namespace. Where the user's bases carry none, their kustomization sets it for
+// the folder of the workloads that the object was built in.
+func received(p *plan.Plan, o manifests.Object) any {
+	object, ok := withoutNulls(o.Object).(map[string]any)
+	if !ok || p == nil || p.Bases.Namespaced {
+		return object
+	}
+	below, ok := strings.CutPrefix(o.File, p.Cluster+"/workloads/")
+	metadata, isMap := object["metadata"].(map[string]any)
+	if namespace, _, found := strings.Cut(below, "/"); ok && isMap && found && metadata["namespace"] == nil {
+		metadata["namespace"] = namespace
+	}
+	return object
 }
 
 // withoutNulls is a copy without the fields that are null, which the API server

@@ -34,8 +34,28 @@ func soundPlan() *plan.Plan {
 			{Subject: "istiod.scaleUp.stabilizationWindow", Value: "75s", Unit: "duration", Pos: at(15)},
 			{Subject: "istiod.podDisruptionBudget.maxUnavailable", Value: int64(2), Unit: "pods", Pos: at(16)},
 			{Subject: "istiod.topologySpreadConstraints", Value: []string{"topology.kubernetes.io/zone DoNotSchedule 1"}, Unit: "topologyKey whenUnsatisfiable maxSkew", Pos: at(17)},
-			{Subject: "sidecar/shop.hosts", Value: nil, Unit: "hosts", Pos: at(18)},
+			{Subject: "sidecar/platform.hosts", Value: nil, Unit: "hosts", Pos: at(18)},
+			{Subject: "sidecar/shop.hosts", Value: shopHosts(), Unit: "hosts", Pos: at(19)},
+			{Subject: "sidecar/shop/cart.hosts", Value: cartHosts(), Unit: "hosts", Pos: at(20)},
+			{Subject: "service/shop/cart.trafficDistribution", Value: "PreferClose", Unit: "trafficDistribution", Pos: at(21)},
+			{Subject: "service/platform/ledger.trafficDistribution", Value: nil, Unit: "trafficDistribution", Pos: at(22)},
+			{Subject: "workload/shop/cart.replicas.min", Value: int64(6), Unit: "replicas", Pos: at(23)},
+			{Subject: "workload/shop/cart.replicas.max", Value: int64(60), Unit: "replicas", Pos: at(24)},
+			{Subject: "workload/shop/cart.fallback.replicas", Value: int64(20), Unit: "replicas", Pos: at(25)},
+			{Subject: "workload/shop/cart.topologySpreadConstraints", Value: []string{"topology.kubernetes.io/zone DoNotSchedule 1", "kubernetes.io/hostname ScheduleAnyway 1"}, Unit: "topologyKey whenUnsatisfiable maxSkew", Pos: at(26)},
+			{Subject: "workload/platform/ledger.topologySpreadConstraints", Value: []string{"topology.kubernetes.io/zone ScheduleAnyway 1"}, Unit: "topologyKey whenUnsatisfiable maxSkew", Pos: at(27)},
 		},
+		Workloads: soundWorkloads(),
+		Routes: []plan.Route{
+			{Namespace: "platform", Name: "ledger"},
+			{Namespace: "shop", Name: "cart", TrafficDistribution: "PreferClose"},
+		},
+		Scopes: []plan.Scope{
+			{Namespace: "platform", Name: "default", Hosts: []string{"./*", "istio-system/*"}, Rollout: "report"},
+			{Namespace: "shop", Name: "cart", Selector: map[string]string{"app": "cart"}, Hosts: cartHosts(), Rollout: "canary"},
+			{Namespace: "shop", Name: "default", Hosts: shopHosts(), Rollout: "live"},
+		},
+		Bases: plan.Bases{Namespaced: true},
 		Istiod: plan.Istiod{
 			Deployment: "istiod", Namespace: "istio-system", Version: "1.24", KubernetesVersion: "1.31",
 			CPU: "2", Memory: "800Mi", Zones: 2, HardZoneSpread: true, PriorityClass: "system-cluster-critical",
@@ -56,6 +76,43 @@ func soundPlan() *plan.Plan {
 	}
 }
 
+func shopHosts() []string {
+	return []string{"./*", "istio-system/*", "platform/auth.platform.svc.cluster.local"}
+}
+
+func cartHosts() []string {
+	return []string{"./cart.shop.svc.cluster.local", "istio-system/*", "platform/auth.platform.svc.cluster.local"}
+}
+
+// soundWorkloads are one whose HorizontalPodAutoscaler is taken over, and one
+// whose own ScaledObject is given an event.
+func soundWorkloads() []plan.Workload {
+	return []plan.Workload{
+		{
+			Namespace: "platform", Name: "ledger", Kind: "StatefulSet", Labels: map[string]string{"app": "ledger"},
+			Spread: []plan.Spread{{TopologyKey: "topology.kubernetes.io/zone", WhenUnsatisfiable: "ScheduleAnyway", MaxSkew: 1}},
+			Scaling: &plan.Scaling{Name: "ledger-scaler", Extends: true, Min: 3, Max: 9, Triggers: []plan.Trigger{{
+				Name: "event_weekday_lunch", Event: "weekday-lunch", Replicas: 6,
+				Start: "25 11 * * 1,2,3,4,5", End: "30 13 * * 1,2,3,4,5", TimeZone: "Asia/Seoul",
+			}}},
+		},
+		{
+			Namespace: "shop", Name: "cart", Kind: "Deployment", Container: "app", Labels: map[string]string{"app": "cart"},
+			Spread: []plan.Spread{
+				{TopologyKey: "topology.kubernetes.io/zone", WhenUnsatisfiable: "DoNotSchedule", MaxSkew: 1},
+				{TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: "ScheduleAnyway", MaxSkew: 1},
+			},
+			Scaling: &plan.Scaling{
+				Name: "cart", HPA: "cart", Min: 6, Max: 60, CPUUtilization: 60, Fallback: 20,
+				Triggers: []plan.Trigger{{
+					Name: "event_big_sale", Event: "big-sale", Replicas: 20, Threshold: 1,
+					Query: "vector(20 * (time() >= bool 1797666900) * (time() < bool 1797681600))",
+				}},
+			},
+		},
+	}
+}
+
 // soundObjects are the objects of testdata/clean, read anew.
 func soundObjects(t testing.TB) []manifests.Object {
 	t.Helper()
@@ -71,6 +128,8 @@ func soundObjects(t testing.TB) []manifests.Object {
 	}
 	return objects
 }
+
+func nameOf(o manifests.Object) any { return o.Object["metadata"].(map[string]any)["name"] }
 
 func documents(t testing.TB, path string) []map[string]any {
 	t.Helper()
@@ -104,7 +163,7 @@ func TestSoundObjectsAreDeniedNothing(t *testing.T) {
 func TestAViolationStandsAtItsDecisionOrItsFile(t *testing.T) {
 	objects := soundObjects(t)
 	for i, o := range objects {
-		if o.Object["kind"] == "ScaledObject" {
+		if o.Object["kind"] == "ScaledObject" && nameOf(o) == "istiod" {
 			objects[i].Object = merged(o.Object, map[string]any{"spec": map[string]any{"maxReplicaCount": 5}}).(map[string]any)
 		}
 	}
@@ -134,8 +193,16 @@ func TestWhatIsNotThereStandsAtTheTopOfTheProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := diag.Pos{File: "profile.yaml", Line: 1, Column: 1}
-	if len(found) != 1 || found[0].ID != "istiod/planned-deployment" || found[0].Pos != want {
-		t.Errorf("findings on no objects: %v, want istiod/planned-deployment at %v", found, want)
+	at := map[string]diag.Pos{}
+	for _, f := range found {
+		at[f.ID] = f.Pos
+	}
+	if got := at["istiod/planned-deployment"]; got != want {
+		t.Errorf("no istiod stands at %v, want %v", got, want)
+	}
+	want.Line, want.Column = 22, 3
+	if got := at["service/planned-route"]; got != want {
+		t.Errorf("the last Service whose route is planned stands at %v, want %v", got, want)
 	}
 }
 

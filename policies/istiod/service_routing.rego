@@ -12,6 +12,7 @@ package meshgen.istiod.service_routing
 
 import data.lib.istiod
 import data.lib.objects
+import data.lib.pods
 
 deny contains v if {
 	some d in istiod.deployments
@@ -28,13 +29,7 @@ deny contains v if {
 
 _services(d) := {s |
 	some s in objects.of_kind("Service")
-	objects.namespace(s) == objects.namespace(d)
-	selector := object.get(s.object, ["spec", "selector"], {})
-	is_object(selector)
-	count(selector) > 0
-	every key, value in selector {
-		istiod.pod_labels(d)[key] == value
-	}
+	pods.selected_by(d, s)
 }
 
 _skews(s) := object.union(_fields(s), _annotations(s))

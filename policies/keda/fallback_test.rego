@@ -34,3 +34,18 @@ test_deny_fewer_than_the_minimum if {
 test_allow_the_largest_event if {
 	policy.deny == set() with input.objects as examples.triggered(_sale)
 }
+
+test_deny_an_event_of_a_workload_without_fallback if {
+	scaled := examples.shop("ScaledObject", {"spec": {"triggers": [examples.cpu, examples.event(20)]}})
+	wanted := {
+		"the fallback's behavior is not set, want currentReplicasIfHigher",
+		"the fallback's replicas are not set, want at least 20",
+		"there is no fallback with a failureThreshold",
+	}
+	wanted == examples.says(policy.deny) with input.objects as [scaled]
+}
+
+test_allow_a_workload_that_does_not_ask_prometheus if {
+	policy.deny == set() with input.objects as [examples.shop("ScaledObject", {"spec": {"triggers": [examples.cpu]}})]
+	policy.deny == set() with input.objects as [examples.shop("ScaledObject", {"spec": {"triggers": [examples.lunch]}})]
+}

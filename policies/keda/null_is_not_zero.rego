@@ -16,8 +16,9 @@ import data.lib.triggers
 deny contains v if {
 	some s in istiod.scaled_objects
 	some i, t in triggers.of(s)
-	t.type == "prometheus"
-	setting := object.get(t, ["metadata", "ignoreNullValues"], "not set")
-	not setting in {"0", "f", "F", "false", "FALSE", "False"}
-	v := objects.violation(s, sprintf(`%s: ignoreNullValues is %v, want "false"`, [triggers.label(i, t), setting]))
+	triggers.null_is_zero(t)
+	v := objects.violation(s, sprintf(`%s: ignoreNullValues is %v, want "false"`, [
+		triggers.label(i, t),
+		triggers.null_setting(t),
+	]))
 }

@@ -14,6 +14,7 @@ import data.lib.objects
 deny contains v if {
 	some s in objects.of_kind("ScaledObject")
 	some name, value in object.get(s.object, ["metadata", "annotations"], {})
+	is_string(name)
 	startswith(name, "autoscaling.keda.sh/paused")
 	value != "false"
 	v := objects.violation(s, sprintf("%s is %v", [name, value]))

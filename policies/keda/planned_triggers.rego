@@ -5,7 +5,7 @@
 #   trigger's place is part of its metric's name.
 # custom:
 #   severity: error
-#   remedy: let no overlay patch spec.triggers of istiod's ScaledObject; add events to the profile
+#   remedy: let no overlay patch spec.triggers of a planned ScaledObject; add events to the profile
 #   source: keda#7553, kubernetes#58414
 #   needs: [plan]
 package meshgen.keda.planned_triggers
@@ -15,13 +15,14 @@ import data.lib.objects
 import data.lib.triggers
 
 deny contains v if {
-	some s in istiod.scaled_objects
-	some i, planned in input.plan.istiod.triggers
-	some path, value in _expected(planned)
-	given := object.get(_at(triggers.of(s), i), split(path, "."), "not set")
+	some judged in _judged
+	some i, planned in judged.planned
+	place := judged.first + i
+	some path, value in planned
+	given := object.get(_at(judged.found, place), split(path, "."), "not set")
 	given != value
-	v := objects.violation(s, sprintf("trigger %d: %s is %v, planned for %s was %v", [
-		i,
+	v := objects.violation(judged.object, sprintf("trigger %d: %s is %v, planned for %s was %v", [
+		place,
 		path,
 		given,
 		planned.name,
@@ -30,16 +31,52 @@ deny contains v if {
 }
 
 deny contains v if {
-	some s in istiod.scaled_objects
-	found := count(triggers.of(s))
-	planned := count(input.plan.istiod.triggers)
+	some judged in _judged
+	found := count(judged.found)
+	planned := judged.first + count(judged.planned)
 	found > planned
-	v := objects.violation(s, sprintf("there are %d triggers, planned were %d", [found, planned]))
+	v := objects.violation(judged.object, sprintf("there are %d triggers, planned were %d", [found, planned]))
 }
+
+# _judged are ScaledObjects with the triggers that were found and planned, and
+# the place of the first planned one.
+_judged contains {"object": s, "found": triggers.of(s), "planned": planned, "first": 0} if {
+	some s in istiod.scaled_objects
+	planned := [_expected(t) | some t in input.plan.istiod.triggers]
+}
+
+_judged contains {"object": s, "found": found, "planned": planned, "first": first} if {
+	some w in input.plan.workloads
+	some scaling in w.scaling
+	some s in objects.at(sprintf("ScaledObject/%s/%s", [w.namespace, scaling.name]))
+	found := triggers.of(s)
+	planned := array.concat(_own(w, scaling), [_expected(t) | some t in scaling.triggers])
+	first := _first(scaling, found, planned)
+}
+
+# _first is behind the triggers that the user's own ScaledObject had before, and
+# has to keep there.
+_first(scaling, found, planned) := max([0, count(found) - count(planned)]) if scaling.extends
+
+_first(scaling, _, _) := 0 if not scaling.extends
 
 _at(ts, i) := ts[i] if i < count(ts)
 
 _at(ts, i) := {} if i >= count(ts)
+
+# _own are the triggers on the workload's own load, before those of events; a
+# ScaledObject of the user's has its own.
+_own(w, scaling) := [object.union(of_container, {
+	"name": resource,
+	"type": resource,
+	"metricType": "Utilization",
+	"metadata.value": sprintf("%d", [percent]),
+}) |
+	some [resource, percent] in [["cpu", scaling.cpuUtilization], ["memory", scaling.memoryUtilization]]
+	not scaling.extends
+	percent > 0
+	of_container := {"metadata.containerName": w.container | w.container != ""}
+]
 
 _expected(t) := {
 	"type": "prometheus",

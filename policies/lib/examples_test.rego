@@ -52,6 +52,84 @@ of_kind := {
 	},
 }
 
+in_shop := {
+	"Deployment": {
+		"apiVersion": "apps/v1",
+		"kind": "Deployment",
+		"metadata": {"name": "cart", "namespace": "shop"},
+		"spec": {"template": {
+			"metadata": {"labels": {"app": "cart", "team": "buying"}},
+			"spec": {"containers": [{"name": "app"}], "topologySpreadConstraints": [zones]},
+		}},
+	},
+	"StatefulSet": {
+		"apiVersion": "apps/v1",
+		"kind": "StatefulSet",
+		"metadata": {"name": "cart", "namespace": "shop"},
+		"spec": {"template": {
+			"metadata": {"labels": {"app": "cart"}},
+			"spec": {"topologySpreadConstraints": [object.union(zones, {"matchLabelKeys": ["controller-revision-hash"]})]},
+		}},
+	},
+	"DaemonSet": {
+		"apiVersion": "apps/v1",
+		"kind": "DaemonSet",
+		"metadata": {"name": "cart", "namespace": "shop"},
+		"spec": {"template": {"metadata": {"labels": {"app": "cart"}}}},
+	},
+	"Service": {
+		"apiVersion": "v1",
+		"kind": "Service",
+		"metadata": {"name": "cart", "namespace": "shop"},
+		"spec": {"selector": {"app": "cart"}},
+	},
+	"ScaledObject": {
+		"apiVersion": "keda.sh/v1alpha1",
+		"kind": "ScaledObject",
+		"metadata": {"name": "cart", "namespace": "shop"},
+		"spec": {
+			"scaleTargetRef": {"kind": "Deployment", "name": "cart"},
+			"minReplicaCount": 6,
+			"maxReplicaCount": 60,
+			"triggers": [cpu],
+		},
+	},
+	"HorizontalPodAutoscaler": {
+		"apiVersion": "autoscaling/v2",
+		"kind": "HorizontalPodAutoscaler",
+		"metadata": {"name": "cart", "namespace": "shop"},
+		"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, "minReplicas": 6, "maxReplicas": 60},
+	},
+	"Sidecar": {
+		"apiVersion": "networking.istio.io/v1",
+		"kind": "Sidecar",
+		"metadata": {"name": "default", "namespace": "shop"},
+		"spec": {"egress": [{"hosts": ["./*", "istio-system/*"]}]},
+	},
+	"DestinationRule": {
+		"apiVersion": "networking.istio.io/v1",
+		"kind": "DestinationRule",
+		"metadata": {"name": "cart", "namespace": "shop"},
+		"spec": {"host": "cart"},
+	},
+}
+
+zones := {
+	"topologyKey": "topology.kubernetes.io/zone",
+	"whenUnsatisfiable": "DoNotSchedule",
+	"maxSkew": 1,
+	"nodeTaintsPolicy": "Honor",
+	"matchLabelKeys": ["pod-template-hash"],
+	"labelSelector": {"matchLabels": {"app": "cart"}},
+}
+
+cpu := {
+	"type": "cpu",
+	"name": "cpu",
+	"metricType": "Utilization",
+	"metadata": {"value": "60", "containerName": "app"},
+}
+
 container := {
 	"name": "discovery",
 	"args": ["discovery", "--keepaliveMaxServerConnectionAge", "15m"],
@@ -102,6 +180,24 @@ changed(kind, patch) := {
 	"object": object.union(of_kind[kind], patch),
 }
 
+# shop is the example of a kind in the shop with a patch merged over it.
+shop(kind, patch) := {
+	"file": sprintf("%s.yaml", [lower(kind)]),
+	"object": object.union(in_shop[kind], patch),
+}
+
+# shop_without is the example of a kind in the shop with one path removed.
+shop_without(kind, path) := {
+	"file": sprintf("%s.yaml", [lower(kind)]),
+	"object": json.remove(in_shop[kind], [path]),
+}
+
+# shop_spread is the shop's Deployment with these constraints alone.
+shop_spread(constraints) := shop(
+	"Deployment",
+	{"spec": {"template": {"spec": {"topologySpreadConstraints": constraints}}}},
+)
+
 # without is the example of a kind with one path removed.
 without(kind, path) := {
 	"file": sprintf("%s.yaml", [lower(kind)]),
@@ -130,3 +226,13 @@ denies(kind, message) := {{
 	"message": message,
 	"file": sprintf("%s.yaml", [lower(kind)]),
 }}
+
+# shop_denies is the one violation that a policy should find in the shop.
+shop_denies(kind, name, message) := {{
+	"subject": sprintf("%s/shop/%s", [kind, name]),
+	"message": message,
+	"file": sprintf("%s.yaml", [lower(kind)]),
+}}
+
+# says are the messages of violations.
+says(violations) := {v.message | some v in violations}

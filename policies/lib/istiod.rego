@@ -5,6 +5,8 @@
 package lib.istiod
 
 import data.lib.objects
+import data.lib.pods
+import data.lib.scaling
 
 # deployments are found by the container or by the label, so that losing one of
 # the two hides nothing.
@@ -33,7 +35,7 @@ pod(d) := spec if {
 	is_object(spec)
 } else := {}
 
-pod_labels(d) := object.get(d.object, ["spec", "template", "metadata", "labels"], {})
+pod_labels(d) := pods.labels(d)
 
 # age is the last value given to keepaliveMaxServerConnectionAge, as the flag
 # parser reads it.
@@ -61,13 +63,5 @@ scaled_objects contains s if {
 	s.object.kind == "ScaledObject"
 }
 
-# autoscalers are what scales a Deployment: ScaledObjects and
-# HorizontalPodAutoscalers.
-autoscalers(d) := {s |
-	some kind in ["HorizontalPodAutoscaler", "ScaledObject"]
-	some s in objects.of_kind(kind)
-	ref := s.object.spec.scaleTargetRef
-	ref.name == objects.name(d)
-	object.get(ref, "kind", "Deployment") == "Deployment"
-	objects.namespace(s) == objects.namespace(d)
-}
+# autoscalers are what scales a Deployment.
+autoscalers(d) := scaling.of(objects.subject(d))

@@ -8,11 +8,16 @@ package lib.labels
 # requirement matches everything; no selector at all matches nothing.
 selects(selector, labels) if {
 	is_object(selector)
-	every key, value in object.get(selector, "matchLabels", {}) {
-		labels[key] == value
-	}
+	match(object.get(selector, "matchLabels", {}), labels)
 	every requirement in object.get(selector, "matchExpressions", []) {
 		_holds(requirement, labels)
+	}
+}
+
+# match holds when the labels have every one that is wanted.
+match(wanted, labels) if {
+	every key, value in wanted {
+		labels[key] == value
 	}
 }
 

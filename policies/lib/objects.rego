@@ -25,6 +25,24 @@ decided(o, decision, message) := {
 	"file": o.file,
 }
 
+# missing is a violation of a planned decision whose object is not there.
+missing(wanted, decision) := {
+	"subject": decision,
+	"message": sprintf("%s is not among the objects", [wanted]),
+	"file": "",
+}
+
+# at are the objects of a subject: one, or none, or several that claim to be it.
+at(wanted) := [o | some o in object.get(_by_subject, wanted, {})]
+
+# _by_subject is an index: a search for each of thousands of objects would take
+# the square of their number.
+_by_subject := object.union_n([{subject(o): {i: o}} | some i, o in input.objects])
+
+# field is what stands at a path below an object, and "not set" where the path
+# ends before.
+field(o, path) := object.get(o.object, path, "not set")
+
 # listing puts the subjects of objects into words.
 listing(os) := concat(" and ", sort([subject(o) | some o in os])) if {
 	count(os) > 0

@@ -43,3 +43,13 @@ replicas(t) := to_number(found[0][1]) if {
 	found := regex.find_all_string_submatch_n(`vector\(\s*([0-9]+)\s*\*`, query(t), 1)
 	count(found) > 0
 }
+
+# null_is_zero holds for a trigger that takes an empty answer as no load.
+null_is_zero(t) if {
+	t.type == "prometheus"
+	not null_setting(t) in {"0", "f", "F", "false", "FALSE", "False"}
+}
+
+null_setting(t) := value if {
+	value := t.metadata.ignoreNullValues
+} else := "not set"
