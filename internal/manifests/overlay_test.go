@@ -15,6 +15,10 @@ import (
 
 const zoneKey, hostKey = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
+func spread(key, when string, skew int64) plan.Spread {
+	return plan.Spread{TopologyKey: key, WhenUnsatisfiable: when, MaxSkew: skew}
+}
+
 // scaled is a plan of one namespace with each thing that a Component can do: an
 // HPA taken over, a ScaledObject extended, a StatefulSet spread, a Service kept
 // in its zones and one released from them.
@@ -25,7 +29,7 @@ func scaled() *plan.Plan {
 	p.Workloads = []plan.Workload{
 		{
 			Namespace: "shop", Name: "cart", Kind: "Deployment", Labels: map[string]string{"app": "cart"},
-			Spread: []plan.Spread{{zoneKey, "DoNotSchedule", 1}, {hostKey, "ScheduleAnyway", 2}},
+			Spread: []plan.Spread{spread(zoneKey, "DoNotSchedule", 1), spread(hostKey, "ScheduleAnyway", 2)},
 			Scaling: &plan.Scaling{
 				Name: "cart", HPA: "cart-hpa", Min: 3, Max: 24, CPUUtilization: 65, MemoryUtilization: 80, Fallback: 12,
 				Triggers: []plan.Trigger{
@@ -36,7 +40,7 @@ func scaled() *plan.Plan {
 		},
 		{
 			Namespace: "shop", Name: "redis", Kind: "StatefulSet", Labels: map[string]string{"app": "redis"},
-			Spread: []plan.Spread{{zoneKey, "ScheduleAnyway", 1}},
+			Spread: []plan.Spread{spread(zoneKey, "ScheduleAnyway", 1)},
 		},
 		{
 			Namespace: "shop", Name: "search", Kind: "Deployment", Labels: map[string]string{"app": "search"},
