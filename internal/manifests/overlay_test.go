@@ -15,6 +15,10 @@ import (
 
 const zoneKey, hostKey = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
+func spread(key, when string, skew int64) plan.Spread {
+	return plan.Spread{TopologyKey: key, WhenUnsatisfiable: when, MaxSkew: skew}
+}
+
 // scaled is a plan of one namespace with each thing that a Component can do: an
 // HPA taken over, a ScaledObject extended, a StatefulSet spread, a Service kept
 // in its zones and one released from them.
