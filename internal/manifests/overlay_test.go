@@ -370,7 +370,3 @@ func BenchmarkComponents(b *testing.B) {
 		})
 	}
 }
-
-func spread(key, otherwise string, skew int64) plan.Spread {
-	return plan.Spread{TopologyKey: key, WhenUnsatisfiable: otherwise, MaxSkew: skew}
-}
