@@ -12,11 +12,11 @@ import (
 )
 
 func (c *component) scale(w plan.Workload, s plan.Scaling) {
+	c.scales = true
 	if s.Extends {
 		c.extend(w, s)
 		return
 	}
-	c.scales = true
 	if s.HPA != "" {
 		c.takeOver(s.HPA)
 	}

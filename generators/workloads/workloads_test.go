@@ -62,6 +62,21 @@ func render(t *testing.T, p *plan.Plan) map[string]string {
 	return all
 }
 
+const wantReferences = `nameReference:
+  - kind: Deployment
+    group: apps
+    fieldSpecs:
+      - kind: ScaledObject
+        group: keda.sh
+        path: spec/scaleTargetRef/name
+  - kind: StatefulSet
+    group: apps
+    fieldSpecs:
+      - kind: ScaledObject
+        group: keda.sh
+        path: spec/scaleTargetRef/name
+`
+
 var want = map[string]string{
 	"mesh/workloads/shop/kustomization.yaml": `apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
@@ -213,20 +228,7 @@ spec:
         value: "60"
       metricType: Utilization
 `,
-	"mesh/workloads/shop/namereference.yaml": `nameReference:
-  - kind: Deployment
-    group: apps
-    fieldSpecs:
-      - kind: ScaledObject
-        group: keda.sh
-        path: spec/scaleTargetRef/name
-  - kind: StatefulSet
-    group: apps
-    fieldSpecs:
-      - kind: ScaledObject
-        group: keda.sh
-        path: spec/scaleTargetRef/name
-`,
+	"mesh/workloads/shop/namereference.yaml": wantReferences,
 	"mesh/workloads/data/kustomization.yaml": `apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
 patches:
@@ -239,7 +241,10 @@ patches:
       kind: ScaledObject
       name: queue-scaler
       namespace: data
+configurations:
+  - namereference.yaml
 `,
+	"mesh/workloads/data/namereference.yaml": wantReferences,
 	"mesh/workloads/data/statefulset-queue.yaml": `apiVersion: apps/v1
 kind: StatefulSet
 metadata:

@@ -129,7 +129,7 @@ func (c chunk) bystanders() []map[string]any {
 func (c chunk) base() map[ref]map[string]any {
 	before := map[ref]map[string]any{}
 	for _, object := range c.all() {
-		before[refOf(object)] = prefixed(object)
+		before[refOf(object)] = prefixed(object, len(c.component.kustomization.Configurations) > 0)
 	}
 	return before
 }

@@ -110,12 +110,13 @@ func (s standIns) bystanders(p part, namespaced bool) []map[string]any {
 }
 
 // prefixed is a stand-in as kustomize must leave it under the prefix: the name,
-// and the name of what it scales.
-func prefixed(object map[string]any) map[string]any {
+// and the name of what it scales. Kustomize follows an HPA's target by itself,
+// and a ScaledObject's where a configuration tells it to.
+func prefixed(object map[string]any, configured bool) map[string]any {
 	o := deepCopy(object)
 	metadata := o["metadata"].(map[string]any)
 	metadata["name"] = proofPrefix + metadata["name"].(string)
-	if target, ok := at(o, "spec", "scaleTargetRef").(map[string]any); ok {
+	if target, ok := at(o, "spec", "scaleTargetRef").(map[string]any); ok && (configured || o["kind"] != "ScaledObject") {
 		target["name"] = proofPrefix + target["name"].(string)
 	}
 	return o
