@@ -97,6 +97,9 @@ func (c chunk) prove() ([]Object, error) {
 			if change.effect == patched || change.effect == added {
 				objects = append(objects, Object{c.component.file(change.ref), unprefixed(object)})
 			}
+			if change.effect == spared && p.workload.Scaling != nil {
+				objects = append(objects, Object{c.component.file(p.workload.scaledObject()), unjudged(unprefixed(object))})
+			}
 		}
 	}
 	return objects, c.judgeOthers(before, after)
@@ -223,5 +226,12 @@ func unprefixed(object map[string]any) map[string]any {
 	}
 	rename(object["metadata"])
 	rename(at(object, "spec", "scaleTargetRef"))
+	return object
+}
+
+// unjudged is a stand-in of a workload that is scaled and not patched: the gate
+// looks for what a ScaledObject scales, and what spread it has is not known.
+func unjudged(object map[string]any) map[string]any {
+	delete(at(object, "spec", "template", "spec").(map[string]any), "topologySpreadConstraints")
 	return object
 }

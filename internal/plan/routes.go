@@ -191,7 +191,7 @@ func (s *routed) settle() {
 }
 
 func (s *routed) holdsReason(version string) string {
-	if s.worst.counts == nil {
+	if s.worst.counts == nil || !s.placed {
 		return version
 	}
 	fewest, _ := find(s.d.terms, "m")
