@@ -59,8 +59,11 @@ func (p *page) running(keep func(plan.Decision) bool) []plan.Decision {
 func (p *page) unsafe() {
 	p.section("Unsafe today")
 	unsafe := p.running(func(d plan.Decision) bool { return d.Running.Verdict == plan.Unsafe })
-	for _, d := range unsafe {
+	for _, d := range unsafe[:min(len(unsafe), shown)] {
 		p.line("- **%s** (planned: %s)", p.why(d), plan.ValueText(d.Value, d.Unit))
+	}
+	if more := len(unsafe) - shown; more > 0 {
+		p.line("- and %d more, in the tables below", more)
 	}
 	switch {
 	case len(unsafe) > 0:
@@ -88,11 +91,16 @@ func (p *page) changes() {
 	}
 	p.section("Changes against what runs")
 	p.table("decision", "runs", "planned", "verdict on what runs")
-	for _, d := range changed {
+	for _, d := range changed[:min(len(changed), shown)] {
 		p.row("`"+d.Subject+"`", written(d.Running.Value), written(d.Value), string(d.Running.Verdict))
 	}
-	for _, d := range p.running(func(d plan.Decision) bool { return d.Running.Verdict == plan.Same }) {
+	same := p.running(func(d plan.Decision) bool { return d.Running.Verdict == plan.Same })
+	for _, d := range same[:min(len(same), shown)] {
 		p.row("`"+d.Subject+"`", fmt.Sprint(d.Running.Value), "stays", string(plan.Same))
+	}
+	if more := max(0, len(changed)-shown) + max(0, len(same)-shown); more > 0 {
+		p.line("")
+		p.line("%d more of Services are in the table of zone routing.", more)
 	}
 }
 

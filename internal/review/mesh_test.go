@@ -99,3 +99,19 @@ func TestManyNamesAreCounted(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+func TestTheFirstScreenStaysAScreen(t *testing.T) {
+	var all []plan.Decision
+	for i := range 20 {
+		all = append(all, plan.Decision{
+			Subject: fmt.Sprintf("service/shop/s%d.trafficDistribution", i), Running: &plan.Running{Value: "PreferClose", Verdict: plan.Unsafe},
+		})
+	}
+	page := Markdown(planned(all...), nil)
+	if got := section(t, page, "Unsafe today"); strings.Count(got, "\n") != shown || !strings.HasSuffix(got, "- and 12 more, in the tables below") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := section(t, page, "Changes against what runs"); !strings.HasSuffix(got, "12 more of Services are in the table of zone routing.") {
+		t.Errorf("got\n%s", got)
+	}
+}
