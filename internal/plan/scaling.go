@@ -26,6 +26,34 @@ func (b *builder) scaling() {
 			b.scale(w)
 		}
 	}
+	b.judgeAuthentication()
+}
+
+// judgeAuthentication warns where triggers of workloads ask Prometheus with
+// credentials that KEDA looks for in the workload's own namespace.
+func (b *builder) judgeAuthentication() {
+	a := b.spec().Metrics.AuthenticationRef
+	if a == nil || a.Kind != "TriggerAuthentication" {
+		return
+	}
+	var namespaces []string
+	for _, w := range b.workloads {
+		if w.Scaling != nil && asksPrometheus(w.Scaling) && w.Namespace != b.spec().Istio.Namespace {
+			namespaces = append(namespaces, w.Namespace)
+		}
+	}
+	if namespaces = distinct(namespaces); len(namespaces) == 0 {
+		return
+	}
+	b.find(diag.Finding{
+		Severity: diag.Warning, ID: "plan/authentication-namespace",
+		Message: fmt.Sprintf("triggers of workloads name TriggerAuthentication %s, which KEDA looks for in their own namespace: it must be in %s too", a.Name, few(namespaces)),
+		Hint:    "make it a ClusterTriggerAuthentication and set spec.metrics.authenticationRef.kind, or put one of that name into each of these namespaces",
+	}, "spec.metrics.authenticationRef")
+}
+
+func asksPrometheus(s *Scaling) bool {
+	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Query != "" })
 }
 
 // judgeOpenZones counts the zones that workloads may use. ok is false when some
@@ -151,8 +179,7 @@ func (b *builder) metricsUnknown(w *deployed, hpa, path string) {
 // workloadFallback decides the replicas while Prometheus does not answer, where
 // a trigger asks it.
 func (b *builder) workloadFallback(w *deployed, path string) {
-	asks := slices.ContainsFunc(w.Scaling.Triggers, func(t Trigger) bool { return t.Query != "" })
-	if !asks {
+	if !asksPrometheus(w.Scaling) {
 		return
 	}
 	largest := int64(0)

@@ -428,6 +428,17 @@ func TestFindingsOfWorkloads(t *testing.T) {
 				"warning plan/not-prescaled: shop/cart-grpc",
 			},
 		},
+		"credentials in a namespace of their own": {
+			func(s *profile.Spec) {
+				s.Metrics.AuthenticationRef = &profile.AuthenticationRef{Name: "prometheus", Kind: "TriggerAuthentication"}
+			},
+			[]string{"warning plan/authentication-namespace: TriggerAuthentication prometheus, which KEDA looks for in their own namespace: it must be in shop too"},
+		},
+		"credentials for all namespaces": {
+			func(s *profile.Spec) {
+				s.Metrics.AuthenticationRef = &profile.AuthenticationRef{Name: "prometheus", Kind: "ClusterTriggerAuthentication"}
+			}, nil,
+		},
 		"two that differ in replicas, kind and labels": {
 			second(func(s *profile.Service) {
 				s.Replicas.Max = 50
