@@ -51,6 +51,11 @@ type Result struct {
 	Outcomes []Outcome // every allocation that is possible, where there are hints
 }
 
+// Same reports whether two results have the same reason and outcomes.
+func (r Result) Same(x Result) bool {
+	return r.Reason == x.Reason && slices.EqualFunc(r.Outcomes, x.Outcomes, Outcome.equal)
+}
+
 // Outcome is one allocation, by zone. Which endpoint is lent to which zone is
 // left to the order of maps and slices: every pairing of lent with borrowed
 // endpoints is possible.

@@ -58,9 +58,9 @@ func Evaluate(expression string, terms []Term) (*big.Rat, error) {
 }
 
 func find(terms []Term, name string) (Term, bool) {
-	for _, t := range terms {
-		if t.Name == name {
-			return t, true
+	for i := range terms {
+		if terms[i].Name == name {
+			return terms[i], true
 		}
 	}
 	return Term{}, false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/meshgen/meshgen/internal/diag"
@@ -31,11 +32,12 @@ type router struct {
 	names      []string // of the zones
 	open       []int    // zones with nodes that pods without tolerations may use
 	parameters []Term
+	formulas   map[string]string // arguments of functions over zones, by the names of their terms
 	hints      hinted
 }
 
 func newRouter(b *builder) *router {
-	r := &router{builder: b, hints: hinted{allocators: map[string]*hints.Allocator{}}}
+	r := &router{builder: b, formulas: map[string]string{}, hints: hinted{allocators: map[string]*hints.Allocator{}, known: map[string]spectrum{}}}
 	for i, z := range b.spec().Zones {
 		r.names = append(r.names, z.Name)
 		if slices.ContainsFunc(z.NodePools, func(p profile.NodePool) bool { return p.Nodes.Now > 0 && openToAll(p) }) {
@@ -79,7 +81,7 @@ type routed struct {
 }
 
 func (r *router) route(i int) {
-	s := &routed{router: r, Service: r.spec().Services[i], path: servicePath(i), d: &derivation{}}
+	s := &routed{router: r, Service: r.spec().Services[i], path: servicePath(i), d: &derivation{terms: make([]Term, 0, 48)}}
 	s.writer = hints.WrittenBy(map[string]string{annotationMode: s.Routing.TopologyMode}, s.Routing.TrafficDistribution)
 	s.inputs()
 	s.inNone()
@@ -124,18 +126,26 @@ func (s *routed) inputs() {
 func (s *routed) sized() bool { return s.Capacity != nil && s.Capacity.PerEndpoint.Sign() > 0 }
 
 // zoned is the name of a term of one zone: zones count from 1, in the profile's order.
-func zoned(name string, zone int) string { return fmt.Sprintf("%s%d", name, zone+1) }
+func zoned(name string, zone int) string { return name + strconv.Itoa(zone+1) }
 
 // arguments are the terms of every zone, in a row for each zone, as the functions
 // over zones take them.
-func (s *routed) arguments(names ...string) string {
+func (r *router) arguments(names ...string) string {
+	key := strings.Join(names, " ")
+	if known, ok := r.formulas[key]; ok {
+		return known
+	}
 	var all []string
-	for z := range s.names {
+	for z := range r.names {
 		for _, name := range names {
-			all = append(all, zoned(name, z))
+			if name != "N" { // all endpoints, whatever the zone
+				name = zoned(name, z)
+			}
+			all = append(all, name)
 		}
 	}
-	return strings.Join(all, ", ")
+	r.formulas[key] = strings.Join(all, ", ")
+	return r.formulas[key]
 }
 
 // counts adds the endpoints of each zone as terms of that name.
@@ -151,12 +161,8 @@ func (s *routed) inNone() {
 	if s.q == nil || total(s.now) == 0 {
 		return
 	}
-	var at []string
-	for z := range s.names {
-		at = append(at, zoned("q", z)+"*"+zoned("n", z))
-	}
 	s.d.set("N", strings.ReplaceAll(s.arguments("n"), ", ", " + "), "endpoints")
-	s.d.set("crossZoneNone", "1 - ("+strings.Join(at, " + ")+") / N", "of the calls")
+	s.d.set("crossZoneNone", "crossZone("+s.arguments("q", "N", "n")+")", "of the calls")
 	s.d.set("FNow", "overload("+s.arguments("q", "n")+")", "× the mean")
 	s.d.set("strandedNow", "stranded("+s.arguments("q", "n")+")", "endpoints")
 	s.d.set("crossZoneNow", "crossZone("+s.arguments("q", "n", "n")+")", "of the calls")
@@ -177,7 +183,7 @@ func (s *routed) settle() {
 	s.d.text("unproven", listed(unproven))
 	runs := s.Routing.TrafficDistribution
 	value, why := fieldValue(s.spec().Kubernetes.Version, s.spec().Istio.Version, s.Routing.Callers)
-	reason := s.holdsReason(why)
+	reason := ""
 	switch {
 	case len(failed) > 0:
 		value, reason = "", summary(s.rules, fails)
@@ -186,14 +192,15 @@ func (s *routed) settle() {
 		s.unprovenFinding(unproven, why)
 	case len(unproven) > 0 || value == "":
 		value, reason = "", s.missing(unproven, why)
+	default:
+		reason = s.holdsReason(why)
 	}
 	s.write(value, reason)
 }
 
+// holdsReason is why the field is safe: all rules hold, so that a place is
+// guaranteed and the fullest endpoint is known.
 func (s *routed) holdsReason(version string) string {
-	if s.worst.counts == nil || !s.placed {
-		return version
-	}
 	fewest, _ := find(s.d.terms, "m")
 	return fmt.Sprintf("%s guaranteed in each of %d zones, and the fullest endpoint carries at most %s × the mean; %s",
 		areOf(fewest.Value.Num().Int64(), "pod"), len(s.open), number(s.worst.factor, 3), version)

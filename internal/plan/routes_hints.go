@@ -16,6 +16,7 @@ import (
 type hinted struct {
 	states     []nodes // now first, then each that a node more or less makes of it
 	allocators map[string]*hints.Allocator
+	known      map[string]spectrum // by the endpoints of each zone
 }
 
 // nodes is a distribution of the nodes' CPU over zones, in millicores. Taints do
@@ -23,6 +24,16 @@ type hinted struct {
 type nodes struct {
 	name  string
 	milli []int64
+}
+
+// spectrum is what hints do to the same endpoints under different nodes: in the
+// states that can be reached, now first, and at the nearest splits of the CPU.
+type spectrum struct{ states, splits []spot }
+
+// spot is what hints do under one distribution of nodes.
+type spot struct {
+	nodes
+	hints.Result
 }
 
 // todays is what topology hints do to a Service today.
@@ -41,20 +52,17 @@ func (t todays) running() *Running {
 	return r
 }
 
-// outcome is the worst that hints do to a Service in one distribution of nodes.
+// outcome is the worst that hints do to a Service under one distribution of nodes.
 type outcome struct {
-	nodes
-	reason   string // why there are no hints
-	hints    []int64
-	borrowed []int64
-	ties     int
-	factor   *big.Rat // F; nil where the callers are not known
-	stranded int64
+	spot
+	hints, own []int64  // by zone; nil without hints
+	factor     *big.Rat // F; nil where the callers are not known
+	stranded   int64
 }
 
 // text is the hints by zone, or that there are none.
 func (o outcome) text() string {
-	if o.reason != "" {
+	if o.Reason != "" {
 		return "off"
 	}
 	var all []string
@@ -72,42 +80,89 @@ func (s *routed) topologyHints() {
 	if s.hints.states == nil {
 		s.hints.states = nodeStates(s.spec().Zones)
 	}
-	now := s.hints.states[0]
-	if !hints.Fits(now.milli, s.now) {
+	if !hints.Fits(s.hints.states[0].milli, s.now) {
 		s.today.says = fmt.Sprintf("what the hints are is not computed for more than %d zones or %s endpoints", hints.MaxZones, grouped(hints.MaxEndpoints))
 		s.d.text("hints", s.today.says)
 		return
 	}
-	current := s.hintsAt(now)
-	worst := current
-	for _, state := range s.hints.states[1:] {
-		if o := s.hintsAt(state); o.worse(worst) {
+	found, err := s.spectrumOf(s.now)
+	if err != nil {
+		if s.err == nil {
+			s.err = err
+		}
+		return
+	}
+	now, worst := s.worstTie(found.states[0]), s.worstSpot(found.states)
+	var split *outcome
+	if len(found.splits) > 0 {
+		o := s.worstSpot(found.splits)
+		split = &o
+	}
+	s.hintTerms(now, worst, split)
+	s.judgeHints(now, worst, split)
+}
+
+// spectrumOf is what hints do to those endpoints, computed once.
+func (r *router) spectrumOf(ready []int64) (spectrum, error) {
+	key := fmt.Sprint(ready)
+	if known, ok := r.hints.known[key]; ok {
+		return known, nil
+	}
+	var found spectrum
+	var err error
+	for _, at := range r.hints.states {
+		if found.states, err = r.hints.evaluate(found.states, at, ready); err != nil {
+			return found, err
+		}
+	}
+	for _, at := range r.nearestSplits(found.states[0], ready) {
+		if found.splits, err = r.hints.evaluate(found.splits, at, ready); err != nil {
+			return found, err
+		}
+	}
+	r.hints.known[key] = found
+	return found, nil
+}
+
+// evaluate adds what hints do to the endpoints under those nodes, unless other
+// nodes do the same.
+func (h *hinted) evaluate(spots []spot, at nodes, ready []int64) ([]spot, error) {
+	key := fmt.Sprint(at.milli)
+	allocator, ok := h.allocators[key]
+	if !ok {
+		allocator = hints.ByCPU(at.milli)
+		h.allocators[key] = allocator
+	}
+	r, err := allocator.Evaluate(ready)
+	if slices.ContainsFunc(spots, func(x spot) bool { return x.Same(r) }) {
+		return spots, err
+	}
+	return append(spots, spot{at, r}), err
+}
+
+// worstSpot is the worst of several distributions of nodes, the first where they
+// are alike.
+func (s *routed) worstSpot(spots []spot) outcome {
+	worst := s.worstTie(spots[0])
+	for _, x := range spots[1:] {
+		if o := s.worstTie(x); o.worse(worst) {
 			worst = o
 		}
 	}
-	splits := s.nearestSplits(current)
-	s.hintTerms(current, worst, splits)
-	s.judgeHints(current, worst, splits)
+	return worst
 }
 
-// hintsAt is the worst of the ties at that distribution of nodes.
-func (s *routed) hintsAt(at nodes) outcome {
-	key := fmt.Sprint(at.milli)
-	allocator, ok := s.hints.allocators[key]
-	if !ok {
-		allocator = hints.ByCPU(at.milli)
-		s.hints.allocators[key] = allocator
-	}
-	r, err := allocator.Evaluate(s.now)
-	if err != nil && s.err == nil {
-		s.err = err
-	}
-	if r.Reason != "" || err != nil {
-		return outcome{nodes: at, reason: r.Reason, factor: s.unhinted()}
+// worstTie is the worst of the allocations that are possible.
+func (s *routed) worstTie(at spot) outcome {
+	if at.Reason != "" {
+		return outcome{spot: at, factor: s.unhinted()}
 	}
 	var worst outcome
-	for i, o := range r.Outcomes {
-		x := outcome{nodes: at, hints: o.Hints, borrowed: o.Borrowed, ties: len(r.Outcomes)}
+	for i, o := range at.Outcomes {
+		x := outcome{spot: at, hints: o.Hints}
+		for z := range o.Hints {
+			x.own = append(x.own, o.Own(z))
+		}
 		if s.q != nil {
 			x.factor, x.stranded = sizing.Overload(s.q, o.Hints), sizing.Stranded(s.q, o.Hints)
 		}
@@ -185,18 +240,17 @@ func thousandths(cores *big.Rat) int64 {
 // nearestSplits are the distributions of CPU that ask for one endpoint more or
 // less in a zone than it is given now, the other zones keeping their proportion:
 // a zone is given k of n endpoints where it has k/n of the CPU.
-func (s *routed) nearestSplits(now outcome) []outcome {
-	var all []outcome
-	endpoints := total(s.now)
+func (r *router) nearestSplits(now spot, ready []int64) []nodes {
+	var all []nodes
+	endpoints := total(ready)
 	for z := range now.milli {
-		below, above := s.neighbours(now, z)
+		below, above := neighbours(now, z, endpoints)
 		for _, k := range []int64{below, above} {
 			milli := scaled(now.milli, z, k, endpoints)
-			if milli == nil || slices.ContainsFunc(all, func(x outcome) bool { return sameSplit(x.milli, milli) }) {
+			if milli == nil || slices.ContainsFunc(all, func(x nodes) bool { return sameSplit(x.milli, milli) }) {
 				continue
 			}
-			name := fmt.Sprintf("%s of the CPU in %s", percent(big.NewRat(k, endpoints)), s.names[z])
-			all = append(all, s.hintsAt(nodes{name, milli}))
+			all = append(all, nodes{fmt.Sprintf("%s of the CPU in %s", percent(big.NewRat(k, endpoints)), r.names[z]), milli})
 		}
 	}
 	return all
@@ -204,15 +258,17 @@ func (s *routed) nearestSplits(now outcome) []outcome {
 
 // neighbours are one endpoint less and one more than a zone's hints, or, without
 // hints, the whole numbers around its share of the CPU.
-func (s *routed) neighbours(now outcome, zone int) (below, above int64) {
-	if now.reason == "" {
-		return now.hints[zone] - 1, now.hints[zone] + 1
+func neighbours(now spot, zone int, endpoints int64) (below, above int64) {
+	if now.Reason == "" {
+		given := now.Outcomes[0].Hints[zone]
+		return given - 1, given + 1
 	}
 	all := total(now.milli)
 	if all == 0 {
 		return 0, 0
 	}
-	share := new(big.Rat).Mul(big.NewRat(now.milli[zone], all), big.NewRat(total(s.now), 1))
+	share := big.NewRat(now.milli[zone], all)
+	share.Mul(share, big.NewRat(endpoints, 1))
 	return sizing.Ceil(share).Int64() - 1, sizing.Floor(share).Int64() + 1
 }
 
@@ -244,69 +300,52 @@ func sameSplit(x, y []int64) bool {
 
 // hintTerms are the numbers of the hints now, in the worst state, and at the
 // worst of the nearest splits, which is not a state but shows how near the edge is.
-func (s *routed) hintTerms(now, worst outcome, splits []outcome) {
+func (s *routed) hintTerms(now, worst outcome, split *outcome) {
 	text := now.text()
-	if now.reason != "" {
-		text += ": " + now.reason
-	} else if now.ties > 1 {
-		text += fmt.Sprintf(", the worst of %d that are as likely", now.ties)
+	switch {
+	case now.Reason != "":
+		text += ": " + now.Reason
+	case len(now.Outcomes) > 1:
+		text += fmt.Sprintf(", the worst of %d that are possible", len(now.Outcomes))
 	}
 	s.d.text("hints", text)
 	s.loadTerms("TAR", "h", now)
 	if s.q == nil {
 		return
 	}
+	if now.Reason == "" {
+		s.counts("own", now.own)
+		s.d.set("crossZoneTAR", "crossZone("+s.arguments("q", "h", "own")+")", "of the calls")
+	}
 	s.d.text("worstTAR", worst.name+", hints "+worst.text())
 	s.loadTerms("TARWorst", "hWorst", worst)
-	if len(splits) > 0 {
-		split := worstOf(splits)
+	if split != nil {
 		s.d.text("split", split.name+", hints "+split.text()+" (a nearest split, not a reachable state)")
-		s.loadTerms("Split", "hSplit", split)
+		s.loadTerms("Split", "hSplit", *split)
 	}
 }
 
-func worstOf(all []outcome) outcome {
-	worst := all[0]
-	for _, o := range all[1:] {
-		if o.worse(worst) {
-			worst = o
-		}
-	}
-	return worst
-}
-
-// loadTerms are F, the stranded endpoints and the calls that leave their zone.
+// loadTerms are F and the stranded endpoints; without hints calls go to all.
 func (s *routed) loadTerms(name, count string, o outcome) {
-	if o.reason != "" {
-		if s.q != nil {
-			s.d.set("F"+name, "1", "× the mean")
-			s.d.set("stranded"+name, "0", "endpoints")
-		}
-		return
+	factor, stranded := "1", "0"
+	if o.Reason == "" {
+		s.counts(count, o.hints)
+		factor = "overload(" + s.arguments("q", count) + ")"
+		stranded = "stranded(" + s.arguments("q", count) + ")"
 	}
-	s.counts(count, o.hints)
-	if s.q == nil {
-		return
-	}
-	s.d.set("F"+name, "overload("+s.arguments("q", count)+")", "× the mean")
-	s.d.set("stranded"+name, "stranded("+s.arguments("q", count)+")", "endpoints")
-	if name == "TAR" {
-		own := make([]int64, len(o.hints))
-		for z := range own {
-			own[z] = o.hints[z] - o.borrowed[z]
-		}
-		s.counts("own", own)
-		s.d.set("crossZone"+name, "crossZone("+s.arguments("q", count, "own")+")", "of the calls")
+	if s.q != nil {
+		s.d.set("F"+name, factor, "× the mean")
+		s.d.set("stranded"+name, stranded, "endpoints")
 	}
 }
 
 // judgeHints says what the annotation does today. It is safe where the callers
 // are known and neither F nor a stranded endpoint in any reachable state fails.
-func (s *routed) judgeHints(now, worst outcome, splits []outcome) {
+func (s *routed) judgeHints(now, worst outcome, split *outcome) {
 	s.today.terms = s.copied("F", "FTAR", "stranded", "strandedTAR", "crossZone", "crossZoneTAR", "FWorst", "FTARWorst", "FSplit", "FSplit")
 	s.today.says = fmt.Sprintf("Kubernetes hints %s for %s", s.placesOf(now), strings.Join(s.names, "/"))
-	if now.reason != "" {
-		s.today.says = "Kubernetes gives no hints now: " + now.reason
+	if now.Reason != "" {
+		s.today.says = "Kubernetes gives no hints now: " + now.Reason
 	}
 	if s.q == nil {
 		s.today.says += ", and nothing says where the callers are"
@@ -317,8 +356,7 @@ func (s *routed) judgeHints(now, worst outcome, splits []outcome) {
 	if worst.worse(now) {
 		s.today.says += fmt.Sprintf("; with %s %s × and %d", worst.name, number(worst.factor, 3), worst.stranded)
 	}
-	if len(splits) > 0 && worstOf(splits).worse(worst) {
-		split := worstOf(splits)
+	if split != nil && split.worse(worst) {
 		s.today.says += fmt.Sprintf("; at %s it would be %s × and %d", split.name, number(split.factor, 3), split.stranded)
 	}
 }

@@ -7,12 +7,20 @@ import (
 	"github.com/meshgen/meshgen/internal/sizing"
 )
 
-// moment is a load that the Service must carry, and the endpoints by zone that
-// may be there then.
+// moment is a load that the Service must carry, and where its endpoints stand
+// then.
 type moment struct {
 	name   string
-	load   *big.Rat  // at its peak; nil where the profile does not say
-	counts [][]int64 // every way that may be the worst
+	load   *big.Rat // at its peak; nil where the profile does not say
+	fewest []int64  // in each zone
+	ways   []standing
+}
+
+// standing is one way in which the endpoints stand, by zone, at some moment.
+type standing struct {
+	name   string
+	counts []int64
+	short  int // the zone that is the worst to lose pods in; -1 where it may be any
 }
 
 // fullest is the state of the endpoints in which one of them has the most.
@@ -28,15 +36,12 @@ type fullest struct {
 func (s *routed) place() {
 	w := s.behind(s.Service)
 	s.placed = w != nil && len(w.Labels) > 0 && len(s.open) > 1 && s.Replicas.Max > 1
-	rest := moment{name: "at rest", load: s.peakLoad()}
 	if !s.placed {
-		rest.name, rest.counts = "now", [][]int64{s.now}
-		s.moments = []moment{rest}
+		s.moments = []moment{{name: "now", load: s.peakLoad(), fewest: s.now}}
 		return
 	}
 	s.d.set("m", "fewestInZone(Nmin, Z, 1)", "pods")
-	rest.counts = s.even(s.Replicas.Min)
-	s.moments = append([]moment{rest}, s.eventMoments()...)
+	s.moments = append([]moment{s.guaranteed("at rest", s.Replicas.Min, s.peakLoad())}, s.eventMoments()...)
 }
 
 func (s *routed) peakLoad() *big.Rat {
@@ -46,27 +51,33 @@ func (s *routed) peakLoad() *big.Rat {
 	return &s.Capacity.Peak.Rat
 }
 
+func (s *routed) perEndpoint() *big.Rat {
+	if !s.sized() {
+		return nil
+	}
+	return &s.Capacity.PerEndpoint.Rat
+}
+
 // eventMoments are the peaks of the events that multiply the Service, with the
 // pods that meshgen scales it to, or its least where meshgen does not.
 func (s *routed) eventMoments() []moment {
-	var all []moment
 	if len(s.Events) == 0 {
 		return nil
 	}
+	var all []moment
 	for i, e := range s.events {
 		m := s.most(i, s.multiplier)
 		if _, named := s.Events[e.Name]; !named || m.Cmp(big.NewRat(1, 1)) <= 0 {
 			continue
 		}
-		pods := s.Replicas.Min
+		pods, load := s.Replicas.Min, s.peakLoad()
 		if s.Autoscaling.ManagedBy == "meshgen" {
-			pods = sizing.EventReplicas(pods, int64(len(s.open)), m, s.peakLoad(), s.perEndpoint())
+			pods = sizing.EventReplicas(pods, int64(len(s.open)), m, load, s.perEndpoint())
 		}
-		at := moment{name: "in event " + e.Name, counts: s.even(pods)}
-		if s.sized() {
-			at.load = new(big.Rat).Mul(s.peakLoad(), m)
+		if load != nil {
+			load = new(big.Rat).Mul(load, m)
 		}
-		all = append(all, at)
+		all = append(all, s.guaranteed("in event "+e.Name, pods, load))
 	}
 	return all
 }
@@ -79,67 +90,67 @@ func (s *routed) multiplier(event int) *big.Rat {
 	return big.NewRat(1, 1)
 }
 
-func (s *routed) perEndpoint() *big.Rat {
-	if !s.sized() {
-		return nil
-	}
-	return &s.Capacity.PerEndpoint.Rat
-}
-
-// even are the ways in which that many pods stand under a hard zone constraint
-// of skew 1, as far as they may be the worst: each open zone once among those
-// that have the fewest.
-func (s *routed) even(pods int64) [][]int64 {
+// guaranteed is where that many pods stand under a hard zone constraint of skew
+// 1: as many in each open zone, and what is left over in any but one of them.
+func (s *routed) guaranteed(name string, pods int64, load *big.Rat) moment {
 	zones := int64(len(s.open))
 	fewest, _ := sizing.Reachable(pods, zones, 1)
+	at := moment{name: name, load: load, fewest: make([]int64, len(s.names))}
+	for _, z := range s.open {
+		at.fewest[z] = fewest
+	}
 	extra := pods - fewest*zones
-	var ways [][]int64
+	if extra == 0 {
+		at.ways = []standing{{name, at.fewest, -1}}
+		return at
+	}
 	for _, short := range s.open {
-		counts, left := make([]int64, len(s.names)), extra
+		counts, left := slices.Clone(at.fewest), extra
 		for _, z := range s.open {
-			counts[z] = fewest
 			if z != short && left > 0 {
 				counts[z]++
 				left--
 			}
 		}
-		ways = append(ways, counts)
-		if extra == 0 {
-			break
-		}
+		at.ways = append(at.ways, standing{name, counts, short})
 	}
-	return ways
+	return at
 }
 
-// fullest finds the worst of today's endpoints and of what is guaranteed, each
-// also with pods lost in any one zone.
+// standings are where the endpoints stand now, and every way in which they may
+// under the hard constraint.
+func (s *routed) standings() []standing {
+	all := []standing{{"now", s.now, -1}}
+	for _, m := range s.moments {
+		all = append(all, m.ways...)
+	}
+	return all
+}
+
+// fullest finds the state in which one endpoint carries the most: now or as
+// guaranteed, with pods lost in one zone.
 func (s *routed) fullest() {
 	if s.q == nil {
 		return
 	}
-	note := ""
-	for _, at := range s.states() {
-		for lost := -1; lost < len(at.counts); lost++ {
-			counts := s.without(at.counts, lost)
-			if counts == nil || total(counts) == 0 {
+	var worst standing
+	for _, state := range s.standings() {
+		for _, x := range s.losses(state) {
+			if total(x.counts) == 0 {
 				continue
 			}
-			f := sizing.Overload(s.q, counts)
-			stranded := sizing.Stranded(s.q, counts)
-			if stranded > s.worst.stranded {
-				s.worst.stranded = stranded
-			}
-			if s.worst.factor == nil || f.Cmp(s.worst.factor) > 0 {
-				s.worst.factor, s.worst.counts = f, counts
-				note = at.name
-				if lost >= 0 {
-					note += ", " + plural(s.lost(), "pod") + " less in " + s.names[lost]
-				}
+			s.worst.stranded = max(s.worst.stranded, sizing.Stranded(s.q, x.counts))
+			if f := sizing.Overload(s.q, x.counts); s.worst.factor == nil || f.Cmp(s.worst.factor) > 0 {
+				s.worst.factor, s.worst.counts, worst = f, x.counts, x
 			}
 		}
 	}
 	if s.worst.counts == nil {
 		return
+	}
+	note := worst.name
+	if worst.short >= 0 {
+		note += ", pods lost in " + s.names[worst.short]
 	}
 	s.d.text("worst", note)
 	s.counts("w", s.worst.counts)
@@ -149,36 +160,22 @@ func (s *routed) fullest() {
 
 func (s *routed) lost() int64 { return s.spec().Mesh.ZoneRouting.PodsLost }
 
-// without is the counts with pods lost in one zone; nil where it has none to
-// lose. No zone, -1, loses nothing.
-func (s *routed) without(counts []int64, zone int) []int64 {
-	if zone < 0 {
-		return counts
-	}
-	if counts[zone] == 0 {
-		return nil
-	}
-	left := slices.Clone(counts)
-	left[zone] = max(0, left[zone]-s.lost())
-	return left
-}
-
-// standing is one way in which the endpoints may stand.
-type standing struct {
-	name   string
-	counts []int64
-}
-
-// states are where the endpoints stand now and where they are guaranteed to,
-// each once.
-func (s *routed) states() []standing {
-	all := []standing{{"now", s.now}}
-	for _, m := range s.moments {
-		for _, counts := range m.counts {
-			if !slices.ContainsFunc(all, func(x standing) bool { return slices.Equal(x.counts, counts) }) {
-				all = append(all, standing{m.name, counts})
-			}
+// losses are the states that a loss of up to so many pods in one zone makes, as
+// far as they may be the worst. That is never a zone without callers, nor the
+// loss of a zone's last pod, whose load then goes to all; and no loss at all is
+// the worst only where no zone with callers has pods.
+func (s *routed) losses(from standing) []standing {
+	var all []standing
+	for z, n := range from.counts {
+		if n == 0 || s.q[z].Sign() == 0 || from.short >= 0 && z != from.short {
+			continue
 		}
+		counts := slices.Clone(from.counts)
+		counts[z] = max(1, n-s.lost())
+		all = append(all, standing{from.name, counts, z})
+	}
+	if all == nil {
+		return []standing{{from.name, from.counts, -1}}
 	}
 	return all
 }

@@ -120,8 +120,8 @@ const leastPods = 2
 
 // S3: every zone with callers has two pods, today and as guaranteed.
 func (s *routed) podsEverywhere() rule {
-	for _, at := range s.states() {
-		for z, n := range at.counts {
+	for _, at := range append([]moment{{name: "now", fewest: s.now}}, s.moments...) {
+		for z, n := range at.fewest {
 			if !s.calledFrom(z) || n >= leastPods {
 				continue
 			}
@@ -133,7 +133,7 @@ func (s *routed) podsEverywhere() rule {
 		}
 	}
 	if !s.placed {
-		return rule{"S3", unproven, fmt.Sprintf("every zone with callers has %d pods now, and nothing guarantees them", leastPods), ""}
+		return rule{"S3", holds, fmt.Sprintf("every zone with callers has at least %d pods now", leastPods), ""}
 	}
 	return rule{"S3", holds, fmt.Sprintf("every zone with callers has at least %d pods, now and as guaranteed", leastPods), ""}
 }
@@ -175,20 +175,17 @@ func (s *routed) roomInEachZone() rule {
 // tightest is the moment and the zone with callers that lack the most endpoints,
 // or have the fewest to spare.
 func (s *routed) tightest() (at moment, zone int, have int64) {
-	var least *big.Rat
+	least, known := int64(0), false
 	capacity := new(big.Rat).Mul(&s.spec().Mesh.ZoneRouting.MaxUtilization.Rat, s.perEndpoint())
 	for _, m := range s.moments {
-		for _, counts := range m.counts {
-			for z, n := range counts {
-				if s.q[z].Sign() == 0 {
-					continue
-				}
-				need := new(big.Rat).Mul(s.q[z], m.load)
-				spare := new(big.Rat).SetInt(sizing.Ceil(need.Quo(need, capacity)))
-				spare.Sub(big.NewRat(n, 1), spare)
-				if least == nil || spare.Cmp(least) < 0 {
-					least, at, zone, have = spare, m, z, n
-				}
+		for z, q := range s.q {
+			if q.Sign() == 0 {
+				continue
+			}
+			load := new(big.Rat).Mul(q, m.load)
+			need := sizing.Ceil(load.Quo(load, capacity)).Int64()
+			if spare := m.fewest[z] - need; !known || spare < least {
+				least, at, zone, have, known = spare, m, z, m.fewest[z], true
 			}
 		}
 	}
@@ -260,12 +257,12 @@ func (s *routed) zoneMayBeLost() rule {
 	if len(s.open) < 2 {
 		return rule{"S8", unproven, "there is no second zone", ""}
 	}
-	at, counts, lost, to := s.worstLoss()
+	at, lost, to := s.worstLoss()
 	if lost < 0 {
 		return rule{"S8", fails, "all endpoints " + at.name + " are in one zone: nothing is left after its loss", ""}
 	}
 	s.d.input(Term{Name: "loadLoss", Value: at.load, Unit: s.Capacity.Unit, Note: "the peak " + at.name})
-	s.counts("e", counts)
+	s.counts("e", at.fewest)
 	use := s.d.set("useAfterLoss", "zoneLoss("+s.arguments("q", "e")+") * loadLoss / perEndpoint", "")
 	umax := &s.spec().Mesh.ZoneRouting.MaxUtilization.Rat
 	says := fmt.Sprintf("%s: without %s, its callers in %s, the fullest endpoint is used to %s, of %s",
@@ -276,23 +273,21 @@ func (s *routed) zoneMayBeLost() rule {
 	return rule{"S8", holds, says, ""}
 }
 
-// worstLoss is the moment, the endpoints and the two zones with the most load on
-// one endpoint after a loss; lost is -1 where a loss leaves no endpoint.
-func (s *routed) worstLoss() (at moment, counts []int64, lost, to int) {
+// worstLoss is the moment and the two zones with the most load on one endpoint
+// after a loss; lost is -1 where a loss leaves no endpoint.
+func (s *routed) worstLoss() (at moment, lost, to int) {
 	most := new(big.Rat)
 	lost = -1
 	for _, m := range s.moments {
-		for _, n := range m.counts {
-			share, x, z := sizing.ZoneLoss(s.q, n)
-			if x < 0 {
-				return m, n, -1, -1
-			}
-			if load := share.Mul(share, m.load); lost < 0 || load.Cmp(most) > 0 {
-				most, at, counts, lost, to = load, m, n, x, z
-			}
+		share, x, z := sizing.ZoneLoss(s.q, m.fewest)
+		if x < 0 {
+			return m, -1, -1
+		}
+		if load := share.Mul(share, m.load); lost < 0 || load.Cmp(most) > 0 {
+			most, at, lost, to = load, m, x, z
 		}
 	}
-	return at, counts, lost, to
+	return at, lost, to
 }
 
 // S9: the pods stay where the constraint put them: scaling in takes any, and

@@ -26,21 +26,24 @@ func fullest(q []*big.Rat, n []int64) *big.Rat {
 		return most
 	}
 	for z := range n {
-		if n[z] == 0 {
+		if n[z] == 0 || q[z].Sign() == 0 {
 			continue
 		}
 		if share := new(big.Rat).Quo(q[z], big.NewRat(n[z], 1)); share.Cmp(most) > 0 {
 			most = share
 		}
 	}
-	return most.Add(most, new(big.Rat).Quo(homeless(q, n), big.NewRat(pods, 1)))
+	if away := homeless(q, n); away.Sign() > 0 {
+		most.Add(most, away.Quo(away, big.NewRat(pods, 1)))
+	}
+	return most
 }
 
 // homeless is the share of the calls that come from zones without endpoints.
 func homeless(q []*big.Rat, n []int64) *big.Rat {
 	share := new(big.Rat)
 	for z := range n {
-		if n[z] == 0 {
+		if n[z] == 0 && q[z].Sign() > 0 {
 			share.Add(share, q[z])
 		}
 	}
@@ -58,13 +61,13 @@ func sum(n []int64) int64 {
 // Stranded is the endpoints that nobody calls: those of zones without callers,
 // unless some zone has no endpoint, whose calls then go to all.
 func Stranded(q []*big.Rat, n []int64) int64 {
-	if homeless(q, n).Sign() > 0 {
-		return 0
-	}
 	stranded := int64(0)
 	for z := range n {
-		if q[z].Sign() == 0 {
+		switch {
+		case q[z].Sign() == 0:
 			stranded += n[z]
+		case n[z] == 0:
+			return 0
 		}
 	}
 	return stranded
@@ -98,25 +101,44 @@ func Reachable(pods, zones, skew int64) (fewest, most int64) {
 // ZoneLoss is the share of all calls that the fullest endpoint has after the
 // loss of the worst zone. The callers of that zone die, go elsewhere in
 // proportion, or all go to one zone; the load is convex in where they go, so
-// the last is never the least. lost and to are the worst pair; lost is -1 where
-// no zone can be lost without losing every endpoint, and the share means
-// nothing.
+// that the last, for some zone, is never less than the others. lost and to are
+// the worst pair; lost is -1 where the loss of a zone leaves no endpoint, and
+// the share means nothing.
 func ZoneLoss(q []*big.Rat, n []int64) (share *big.Rat, lost, to int) {
 	share, lost, to = new(big.Rat), -1, -1
-	for x := range n {
-		if n[x] == sum(n) {
+	for z := range n {
+		if n[z] == sum(n) {
 			return new(big.Rat), -1, -1
 		}
-		for z := range n {
-			if z == x {
-				continue
-			}
+		for _, x := range losses(q, n, z) {
 			if u := afterLoss(q, n, x, z); lost < 0 || u.Cmp(share) > 0 {
 				share, lost, to = u, x, z
 			}
 		}
 	}
 	return share, lost, to
+}
+
+// losses are the zones whose loss may be the worst for another. While every zone
+// has endpoints it is the one with the most callers; else each may be, for
+// calls to all endpoints weigh more the fewer are left.
+func losses(q []*big.Rat, n []int64, to int) []int {
+	var all []int
+	most, empty := -1, false
+	for x := range n {
+		empty = empty || n[x] == 0
+		if x == to {
+			continue
+		}
+		all = append(all, x)
+		if most < 0 || q[x].Cmp(q[most]) > 0 {
+			most = x
+		}
+	}
+	if empty || most < 0 {
+		return all
+	}
+	return []int{most}
 }
 
 func afterLoss(q []*big.Rat, n []int64, lost, to int) *big.Rat {

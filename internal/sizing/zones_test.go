@@ -98,10 +98,10 @@ func TestZoneLoss(t *testing.T) {
 		share    string
 		lost, to int
 	}{
-		"one of two, the other has all":           {shares("1/2", "1/2"), []int64{4, 4}, "1/4", 0, 1},
+		"one of two, the other has all":           {shares("1/2", "1/2"), []int64{4, 4}, "1/4", 1, 0},
 		"the smaller zone is left":                {shares("1/2", "1/2"), []int64{5, 4}, "1/4", 0, 1},
-		"of three, the two with most callers":     {shares("1/2", "1/3", "1/6"), []int64{4, 4, 4}, "5/24", 0, 1},
-		"a zone without endpoints falls on all":   {shares("1/2", "1/4", "1/4"), []int64{4, 4, 0}, "1/4", 0, 1},
+		"of three, the two with most callers":     {shares("1/2", "1/3", "1/6"), []int64{4, 4, 4}, "5/24", 1, 0},
+		"a zone without endpoints falls on all":   {shares("1/2", "1/4", "1/4"), []int64{4, 4, 0}, "1/4", 1, 0},
 		"all endpoints in one zone":               {shares("1/2", "1/2"), []int64{0, 4}, "0", -1, -1},
 		"one zone alone":                          {shares("1"), []int64{4}, "0", -1, -1},
 		"the callers go where one endpoint is":    {shares("1/3", "1/3", "1/3"), []int64{1, 5, 5}, "2/3", 1, 0},
