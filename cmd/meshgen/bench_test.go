@@ -26,11 +26,11 @@ func BenchmarkLine(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o, err := walk(ctx, bigsale, proofs)
+	o, err := walk(ctx, bigsale, "", proofs)
 	if err != nil || o.status != clean {
 		b.Fatal(o.findings, err)
 	}
-	objects, _, err := o.prove(bigsale, proofs)
+	objects, _, err := o.prove(bigsale, "", proofs)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -47,10 +47,10 @@ func BenchmarkLine(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			_, _, err = o.prove(bigsale, fresh)
+			_, _, err = o.prove(bigsale, "", fresh)
 			return err
 		},
-		"stage=prove/proven": func() error { _, _, err := o.prove(bigsale, proofs); return err },
+		"stage=prove/proven": func() error { _, _, err := o.prove(bigsale, "", proofs); return err },
 		"stage=gate":         func() error { _, err := policies.Check(ctx, o.plan, objects); return err },
 		"stage=review": func() error {
 			tree, err := generators.Render(o.plan)
@@ -61,7 +61,7 @@ func BenchmarkLine(b *testing.B) {
 		},
 		"stage=write":  func() error { return output.Write(root, o.cluster, o.tree.Files()) },
 		"whole/fresh":  func() error { return render(b.TempDir(), "bigsale") },
-		"whole/proven": func() error { _, err := walk(ctx, bigsale, proofs); return err },
+		"whole/proven": func() error { _, err := walk(ctx, bigsale, "", proofs); return err },
 	}
 	for _, name := range []string{
 		"stage=load", "stage=plan", "stage=generate", "stage=prove/fresh", "stage=prove/proven", "stage=gate", "stage=review", "stage=write",
