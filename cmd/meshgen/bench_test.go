@@ -46,11 +46,11 @@ func benchmarkLine(b *testing.B, path string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o, err := walk(ctx, path, proofs)
+	o, err := walk(ctx, path, "", proofs)
 	if err != nil || o.status != clean {
 		b.Fatal(o.findings, err)
 	}
-	objects, _, err := o.prove(path, proofs)
+	objects, _, err := o.prove(path, "", proofs)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -67,12 +67,12 @@ func benchmarkLine(b *testing.B, path string) {
 		{"stage=plan", func() error { _, err := plan.Build(o.profile); return err }},
 		{"stage=generate", func() error { _, err := generators.Render(o.plan); return err }},
 		{"stage=prove/fresh", func() error { return proveAnew(o, path) }},
-		{"stage=prove/proven", func() error { _, _, err := o.prove(path, proofs); return err }},
+		{"stage=prove/proven", func() error { _, _, err := o.prove(path, "", proofs); return err }},
 		{"stage=gate", func() error { _, err := policies.Check(ctx, o.plan, objects); return err }},
 		{"stage=review", func() error { return reviewAnew(o) }},
 		{"stage=write", func() error { return output.Write(root, o.cluster, o.tree.Files()) }},
 		{"whole/fresh", func() error { return render(b.TempDir(), path) }},
-		{"whole/proven", func() error { _, err := walk(ctx, path, proofs); return err }},
+		{"whole/proven", func() error { _, err := walk(ctx, path, "", proofs); return err }},
 	} {
 		b.Run(stage.name, func(b *testing.B) {
 			for b.Loop() {
@@ -89,7 +89,7 @@ func proveAnew(o *outcome, path string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = o.prove(path, fresh)
+	_, _, err = o.prove(path, "", fresh)
 	return err
 }
 

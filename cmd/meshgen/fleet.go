@@ -16,6 +16,7 @@ import (
 type fleet struct {
 	streams
 	chart string
+	base  string // folder of the user's own kustomization, of the one cluster that there is then
 	each  func(*outcome) (status, error)
 }
 
@@ -24,6 +25,9 @@ type fleet struct {
 func (f fleet) run(ctx context.Context, paths []string) (status, error) {
 	if err := f.judgeNames(paths); err != nil {
 		return clean, err
+	}
+	if f.base != "" && len(paths) > 1 {
+		return clean, fmt.Errorf("--base is the base of one cluster, and there are %d profiles", len(paths))
 	}
 	proofs, err := manifests.Open(f.chart)
 	if err != nil {
@@ -63,7 +67,7 @@ func (f fleet) start(ctx context.Context, paths []string, proofs *manifests.Buil
 			slots <- struct{}{}
 			workers <- struct{}{}
 			go func() {
-				o, err := walk(ctx, path, proofs)
+				o, err := walk(ctx, path, f.base, proofs)
 				<-workers
 				results[i] <- result{o, err, sync.OnceFunc(func() { <-slots })}
 			}()

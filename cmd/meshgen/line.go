@@ -57,7 +57,7 @@ func decide(path string) (*outcome, error) {
 
 // walk runs the whole line for one profile: decide, generate, prove, gate,
 // review. Nothing is written.
-func walk(ctx context.Context, path string, proofs *manifests.Builder) (*outcome, error) {
+func walk(ctx context.Context, path, base string, proofs *manifests.Builder) (*outcome, error) {
 	o, err := decide(path)
 	if err != nil || o.status != clean {
 		return o, err
@@ -65,7 +65,7 @@ func walk(ctx context.Context, path string, proofs *manifests.Builder) (*outcome
 	if o.tree, err = generators.Render(o.plan); err != nil {
 		return o, err
 	}
-	objects, ended, err := o.prove(path, proofs)
+	objects, ended, err := o.prove(path, base, proofs)
 	if err != nil || ended {
 		return o, err
 	}
@@ -79,13 +79,14 @@ func walk(ctx context.Context, path string, proofs *manifests.Builder) (*outcome
 	return o, review.Render(o.profile, o.plan, o.findings, o.tree)
 }
 
-// prove builds what the cluster will receive.
-func (o *outcome) prove(path string, proofs *manifests.Builder) (objects []manifests.Object, ended bool, err error) {
+// prove builds what the cluster will receive, over the user's own base when it
+// is not empty.
+func (o *outcome) prove(path, base string, proofs *manifests.Builder) (objects []manifests.Object, ended bool, err error) {
 	values, found := userValues(path, o.profile)
 	if o.add(found, invalid) {
 		return nil, true, nil
 	}
-	objects, found, err = proofs.Build(manifests.Input{Plan: o.plan, Tree: o.tree, Values: values, Pos: o.profile.Pos})
+	objects, found, err = proofs.Build(manifests.Input{Plan: o.plan, Tree: o.tree, Values: values, Base: base, Pos: o.profile.Pos})
 	if err != nil {
 		return nil, false, err
 	}

@@ -12,8 +12,8 @@ import (
 // rendering is one render command.
 type rendering struct {
 	streams
-	root, chart string
-	check       bool
+	root, chart, base string
+	check             bool
 }
 
 func newRender(s streams) *cobra.Command {
@@ -34,6 +34,7 @@ meshgen's, and whose profile is gone, are removed.`,
 	cmd.Flags().StringVarP(&r.root, "output", "o", "", "folder to write cluster folders into")
 	cmd.Flags().BoolVar(&r.check, "check", false, "write nothing, print a unified diff, exit with 2 when anything differs")
 	chartFlag(cmd, &r.chart)
+	baseFlag(cmd, &r.base)
 	if err := cmd.MarkFlagRequired("output"); err != nil {
 		panic(err) // the flag is defined three lines above
 	}
@@ -52,7 +53,7 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	}
 	var clusters []string
 	unnamed := false
-	worst, err := fleet{streams: r.streams, chart: r.chart, each: func(o *outcome) (status, error) {
+	worst, err := fleet{streams: r.streams, chart: r.chart, base: r.base, each: func(o *outcome) (status, error) {
 		unnamed = unnamed || o.cluster == ""
 		clusters = append(clusters, o.cluster)
 		if o.status != clean {

@@ -7,7 +7,7 @@ import (
 )
 
 func newValidate(s streams) *cobra.Command {
-	var chart string
+	var chart, base string
 	cmd := &cobra.Command{
 		Use:   "validate PROFILE|FOLDER...",
 		Short: "Run every stage and write nothing",
@@ -17,7 +17,7 @@ func newValidate(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			worst, err := fleet{chart: chart, streams: s, each: func(o *outcome) (status, error) {
+			worst, err := fleet{chart: chart, base: base, streams: s, each: func(o *outcome) (status, error) {
 				if o.status == clean {
 					fmt.Fprintf(s.out, "%s: valid\n", o.cluster)
 				}
@@ -30,9 +30,14 @@ func newValidate(s streams) *cobra.Command {
 		},
 	}
 	chartFlag(cmd, &chart)
+	baseFlag(cmd, &base)
 	return cmd
 }
 
 func chartFlag(cmd *cobra.Command, chart *string) {
 	cmd.Flags().StringVar(chart, "chart", "", "istiod chart to prove the values against, a folder or a .tgz (default: the one built in)")
+}
+
+func baseFlag(cmd *cobra.Command, base *string) {
+	cmd.Flags().StringVar(base, "base", "", "folder of your own kustomization, to prove the generated Components over it; for one profile")
 }

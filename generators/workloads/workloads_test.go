@@ -91,7 +91,18 @@ patches:
 configurations:
   - namereference.yaml
 `,
-	"mesh/workloads/shop/deployment-cart.yaml": `apiVersion: apps/v1
+	"mesh/workloads/shop/deployment-cart.yaml": `# An empty list first: kustomize replaces none that is not there.
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: cart
+  namespace: shop
+spec:
+  template:
+    spec:
+      topologySpreadConstraints: []
+---
+apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: cart
@@ -245,7 +256,18 @@ configurations:
   - namereference.yaml
 `,
 	"mesh/workloads/data/namereference.yaml": wantReferences,
-	"mesh/workloads/data/statefulset-queue.yaml": `apiVersion: apps/v1
+	"mesh/workloads/data/statefulset-queue.yaml": `# An empty list first: kustomize replaces none that is not there.
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: queue
+  namespace: data
+spec:
+  template:
+    spec:
+      topologySpreadConstraints: []
+---
+apiVersion: apps/v1
 kind: StatefulSet
 metadata:
   name: queue

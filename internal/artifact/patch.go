@@ -17,14 +17,38 @@ type Patch struct {
 	Delete  bool       // the whole object is deleted
 }
 
-// PatchYAML encodes a patch as YAML encodes an object.
+// PatchYAML encodes a patch as YAML encodes an object. One that replaces lists is
+// two documents: where the user's object has no such list, kustomize 5.8 writes
+// the directive itself in its place, so the first makes an empty one.
 func PatchYAML(path, owner string, patch Patch, reasons map[string]string) (File, error) {
 	root, err := patch.node()
 	if err != nil {
 		return File{}, fmt.Errorf("encode %s: %w", path, err)
 	}
 	clean(root)
-	return encode(path, owner, root, reasons)
+	if err := explain(root, reasons); err != nil {
+		return File{}, fmt.Errorf("encode %s: %w", path, err)
+	}
+	if len(patch.Replace) == 0 {
+		return encode(path, owner, root)
+	}
+	first := patch.lists(root)
+	first.HeadComment = "# An empty list first: kustomize replaces none that is not there."
+	return encode(path, owner, first, root)
+}
+
+// lists is the object with an empty list at each path that is replaced.
+func (p Patch) lists(root *yaml.Node) *yaml.Node {
+	first := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if key := root.Content[i].Value; key == "apiVersion" || key == "kind" || key == "metadata" {
+			first.Content = append(first.Content, root.Content[i], root.Content[i+1])
+		}
+	}
+	for _, path := range p.Replace {
+		*child(first, path) = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
+	}
+	return first
 }
 
 func (p Patch) node() (*yaml.Node, error) {
@@ -95,8 +119,11 @@ func AppendYAML(path, owner string, operations []Append, reasons map[string]stri
 		all = append(all, operation{"add", o.List + "/-", o.Value})
 	}
 	root, err := node(all)
+	if err == nil {
+		err = explain(root, reasons)
+	}
 	if err != nil {
 		return File{}, fmt.Errorf("encode %s: %w", path, err)
 	}
-	return encode(path, owner, root, reasons)
+	return encode(path, owner, root)
 }

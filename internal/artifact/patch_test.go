@@ -18,7 +18,8 @@ func TestPatchYAML(t *testing.T) {
 		"a list that replaces says so first": {
 			Patch{Object: list, Replace: [][]string{{"spec", "items"}}},
 			map[string]string{"spec.items": "why"},
-			"metadata:\n  name: web\nspec:\n  # why\n  items:\n    - $patch: replace\n    - 1\n", "",
+			"# An empty list first: kustomize replaces none that is not there.\nmetadata:\n  name: web\nspec:\n  items: []\n---\n" +
+				"metadata:\n  name: web\nspec:\n  # why\n  items:\n    - $patch: replace\n    - 1\n", "",
 		},
 		"fields are deleted by null, with their parents made": {
 			Patch{Object: list, Null: [][]string{{"metadata", "annotations", "a.b/c"}, {"metadata", "annotations", "d"}, {"spec", "x"}}},

@@ -26,19 +26,21 @@ func YAML(path, owner string, value any, reasons map[string]string) (File, error
 		return File{}, fmt.Errorf("encode %s: %w", path, err)
 	}
 	clean(root)
-	return encode(path, owner, root, reasons)
-}
-
-func encode(path, owner string, root *yaml.Node, reasons map[string]string) (File, error) {
 	if err := explain(root, reasons); err != nil {
 		return File{}, fmt.Errorf("encode %s: %w", path, err)
 	}
+	return encode(path, owner, root)
+}
+
+func encode(path, owner string, documents ...*yaml.Node) (File, error) {
 	var b bytes.Buffer
 	b.WriteString(header)
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(root); err != nil {
-		return File{}, fmt.Errorf("encode %s: %w", path, err)
+	for _, root := range documents {
+		if err := e.Encode(root); err != nil {
+			return File{}, fmt.Errorf("encode %s: %w", path, err)
+		}
 	}
 	if err := e.Close(); err != nil {
 		return File{}, fmt.Errorf("encode %s: %w", path, err)

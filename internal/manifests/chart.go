@@ -32,7 +32,7 @@ const embeddedFolder = "charts/istio-control/istio-discovery"
 type Builder struct {
 	chart    *chart.Chart
 	minor    string
-	standIns standIns
+	standIns []standIns
 	proofs   sync.Map // of proof, by what it depends on
 }
 

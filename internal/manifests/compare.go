@@ -18,6 +18,8 @@ func (c change) judge(before, after map[string]any) error {
 		return fmt.Errorf("%s is still there: the ScaledObject that takes it over and whatever applies the base would both own it", c.ref)
 	case c.effect == removed:
 		return nil
+	case after == nil && c.effect == spared:
+		return fmt.Errorf("%s is gone, and nothing of it is meshgen's to change", c.ref)
 	case after == nil:
 		return fmt.Errorf("%s is planned and is not there", c.ref)
 	}

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -61,26 +62,37 @@ func (c *component) take(name string, target *types.Selector) error {
 	if _, twice := c.touches[name]; twice {
 		return fmt.Errorf("%s is listed twice", name)
 	}
-	var r ref
-	if target != nil {
-		r = ref{target.Kind, target.Namespace, target.Name}
-	} else {
-		objects, err := decodeAll(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if len(objects) != 1 {
-			return fmt.Errorf("%s holds %d objects, not one", name, len(objects))
-		}
-		r = refOf(objects[0])
-	}
-	r, err := c.placed(r)
+	r, err := subjectOf(data, target)
 	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if r, err = c.placed(r); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	c.touches[name] = r
 	c.files[r] = append(c.files[r], name)
 	return nil
+}
+
+// subjectOf is the one object that a file is for; a patch may take more than one
+// document for it.
+func subjectOf(data []byte, target *types.Selector) (ref, error) {
+	if target != nil {
+		return ref{target.Kind, target.Namespace, target.Name}, nil
+	}
+	objects, err := decodeAll(data)
+	if err != nil {
+		return ref{}, err
+	}
+	if len(objects) == 0 {
+		return ref{}, errors.New("it is empty")
+	}
+	for _, o := range objects[1:] {
+		if refOf(o) != refOf(objects[0]) {
+			return ref{}, fmt.Errorf("it is for %s and for %s", refOf(objects[0]), refOf(o))
+		}
+	}
+	return refOf(objects[0]), nil
 }
 
 // placed is the object in the Component's namespace, which a file must name as

@@ -18,6 +18,7 @@ type Input struct {
 	Plan   *plan.Plan
 	Tree   *artifact.Tree
 	Values []ValuesFile               // the user's Helm values, in merge order, under ours
+	Base   string                     // folder of the user's own kustomization; empty for none
 	Pos    func(path string) diag.Pos // of a field of the profile
 }
 
@@ -31,10 +32,11 @@ func (b *Builder) Build(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("prove the istiod values of %s: %w", in.Plan.Cluster, err)
 	}
-	built, err := b.overlays(in)
+	built, base, err := b.overlays(in)
 	if err != nil {
 		return nil, nil, fmt.Errorf("build the overlays of %s: %w", in.Plan.Cluster, err)
 	}
+	found = append(found, base...)
 	objects := append(chart, built...)
 	if !found.HasErrors() {
 		found = append(found, differences(in, objects)...)
@@ -43,22 +45,28 @@ func (b *Builder) Build(in Input) ([]Object, diag.List, error) {
 	return objects, found, nil
 }
 
-// overlays builds every kustomization of the cluster.
-func (b *Builder) overlays(in Input) ([]Object, error) {
+// overlays builds every kustomization of the cluster. A Component is proven over
+// stand-ins, and over the user's base where there is one: then the objects are
+// that base's.
+func (b *Builder) overlays(in Input) ([]Object, diag.List, error) {
 	folders, err := foldersOf(in.Plan.Cluster, in.Tree)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	built, err := buildKustomizations(folders)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	components, err := componentsOf(folders, in.Plan.Bases)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	proven, err := proveComponents(in.Plan, components, b.standIns)
-	return append(built, proven...), err
+	if err != nil || in.Base == "" {
+		return append(built, proven...), nil, err
+	}
+	proven, found, err := in.overBase(components)
+	return append(built, proven...), found, err
 }
 
 func (o Object) sortKey() string {

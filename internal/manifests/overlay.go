@@ -28,7 +28,7 @@ const partsABuild = 16
 // proveComponents builds each namespace's Component over hostile stand-ins, and
 // returns what comes out for the objects that meshgen touches. The error is the
 // first in the order of namespaces and parts, whichever build ends first.
-func proveComponents(p *plan.Plan, components map[string]*component, s standIns) ([]Object, error) {
+func proveComponents(p *plan.Plan, components map[string]*component, ends []standIns) ([]Object, error) {
 	var chunks []chunk
 	parts := partsOf(p)
 	for _, namespace := range slices.Sorted(maps.Keys(parts)) {
@@ -40,7 +40,7 @@ func proveComponents(p *plan.Plan, components map[string]*component, s standIns)
 			return nil, fmt.Errorf("%s: %w", c.folder, err)
 		}
 		for some := range slices.Chunk(parts[namespace], partsABuild) {
-			chunks = append(chunks, chunk{component: c, parts: some, istiod: p.Istiod, standIns: s})
+			chunks = append(chunks, chunk{component: c, parts: some, istiod: p.Istiod, ends: ends})
 		}
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(components)) {
@@ -76,23 +76,40 @@ type chunk struct {
 	component *component
 	parts     []part
 	istiod    plan.Istiod
-	standIns  standIns
+	ends      []standIns
+	standIns  // of the ends, the one that is built
 }
 
-// prove builds the parts of the Component over their stand-ins, under a prefix.
+// prove builds the parts of the Component over each of the stand-ins, under a
+// prefix. The objects are those of the first.
 func (c chunk) prove() ([]Object, error) {
+	var objects []Object
+	for i, end := range c.ends {
+		c.standIns = end
+		built, err := c.proveOver()
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			objects = built
+		}
+	}
+	return objects, nil
+}
+
+func (c chunk) proveOver() ([]Object, error) {
 	before := c.base()
 	after, err := c.build()
 	if err != nil {
-		return nil, fmt.Errorf("%s over stand-ins: %w", c.component.folder, err)
+		return nil, c.fail(c.component.folder, err)
 	}
 	var objects []Object
 	for _, p := range c.parts {
-		for _, change := range p.changes(proofPrefix+p.name(), c.istiod) {
+		for _, change := range p.changes(proofPrefix+p.ref().name, c.istiod) {
 			object := after[change.ref]
 			delete(after, change.ref)
 			if err := change.judge(before[change.ref], object); err != nil {
-				return nil, fmt.Errorf("%s over stand-ins: %w", c.component.where(change.ref), err)
+				return nil, c.fail(c.component.where(change.ref), err)
 			}
 			if change.effect == patched || change.effect == added {
 				objects = append(objects, Object{c.component.file(change.ref), unprefixed(object)})
@@ -110,14 +127,18 @@ func (c chunk) judgeOthers(before, after map[ref]map[string]any) error {
 	for _, object := range c.bystanders() {
 		r := refOf(object)
 		if err := (change{ref: r, effect: spared}).judge(before[r], after[r]); err != nil {
-			return fmt.Errorf("%s over stand-ins: %w", c.component.folder, err)
+			return c.fail(c.component.folder, err)
 		}
 		delete(after, r)
 	}
 	for _, r := range slices.SortedFunc(maps.Keys(after), compareRefs) {
-		return fmt.Errorf("%s over stand-ins: %s comes out, and is not planned", c.component.folder, r)
+		return c.fail(c.component.folder, fmt.Errorf("%s comes out, and is not planned", r))
 	}
 	return nil
+}
+
+func (c chunk) fail(where string, err error) error {
+	return fmt.Errorf("%s over %s stand-ins: %w", where, c.standIns.name, err)
 }
 
 func compareRefs(x, y ref) int {

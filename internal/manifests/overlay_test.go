@@ -92,7 +92,8 @@ func treeOf(t testing.TB, files map[string]string) *artifact.Tree {
 // overlays builds the files' kustomizations for the plan.
 func overlays(t testing.TB, p *plan.Plan, files map[string]string) ([]Object, error) {
 	t.Helper()
-	return open(t, "").overlays(Input{Plan: p, Tree: treeOf(t, files), Pos: position})
+	objects, _, err := open(t, "").overlays(Input{Plan: p, Tree: treeOf(t, files), Pos: position})
+	return objects, err
 }
 
 func TestAComponentIsProvenOverHostileStandIns(t *testing.T) {
@@ -108,6 +109,7 @@ func TestAComponentIsProvenOverHostileStandIns(t *testing.T) {
 		"deployment-cart.yaml Deployment shop/cart",
 		"scaledobject-cart.yaml ScaledObject shop/cart",
 		"statefulset-redis.yaml StatefulSet shop/redis",
+		"scaledobject-search.yaml Deployment shop/search",
 		"scaledobject-search.yaml ScaledObject shop/search-scaler",
 		"service-cart.yaml Service shop/cart",
 		"service-search.yaml Service shop/search",
@@ -138,7 +140,7 @@ func (m mutation) apply(t testing.TB, files map[string]string) {
 }
 
 func TestAFaultyGeneratorIsCaught(t *testing.T) {
-	const overStandIns = " over stand-ins: "
+	const overStandIns = " over hostile stand-ins: "
 	for name, c := range map[string]struct {
 		mutations []mutation
 		want      string // all that the error says after the folder
@@ -151,9 +153,13 @@ func TestAFaultyGeneratorIsCaught(t *testing.T) {
 			[]mutation{{"deployment-cart.yaml", "    spec:\n", "    spec:\n      containers: null\n"}},
 			"deployment-cart.yaml" + overStandIns + "Deployment shop/cart: spec.template.spec.containers was ",
 		},
-		"that forgets $patch: replace": {
-			[]mutation{{"deployment-cart.yaml", "        - $patch: replace\n", ""}},
+		"that forgets to take the base's list away first": {
+			[]mutation{{"deployment-cart.yaml", "topologySpreadConstraints: null", "{}"}},
 			"deployment-cart.yaml" + overStandIns + "Deployment shop/cart: spec.template.spec.topologySpreadConstraints is [",
+		},
+		"that replaces a list which may not be there": {
+			[]mutation{{"deployment-cart.yaml", "topologySpreadConstraints: null", "{}"}, {"deployment-cart.yaml", "topologySpreadConstraints:\n", "topologySpreadConstraints:\n        - $patch: replace\n"}},
+			"deployment-cart.yaml over bare stand-ins: Deployment shop/cart: spec.template.spec.topologySpreadConstraints is [{\"$patch\":\"replace\"}], planned is [",
 		},
 		"that counts the pods of a StatefulSet by a key that they do not have": {
 			[]mutation{{"statefulset-redis.yaml", "controller-revision-hash", "pod-template-hash"}},
@@ -176,7 +182,7 @@ func TestAFaultyGeneratorIsCaught(t *testing.T) {
 			"service-search.yaml" + overStandIns + `Service shop/search: spec.trafficDistribution is "PreferClose", planned is absent`,
 		},
 		"that leaves a namespace out": {
-			[]mutation{{"deployment-cart.yaml", "  namespace: shop\n", ""}},
+			[]mutation{{"deployment-cart.yaml", "  namespace: shop\n", ""}, {"deployment-cart.yaml", "  namespace: shop\n", ""}},
 			"deployment-cart.yaml: Deployment cart has no namespace, and the bases' objects have one (spec.kubernetes.bases.namespaced): it would be for no object",
 		},
 		"that leaves the namespace of a JSON patch's target out": {
@@ -224,7 +230,7 @@ func TestAFaultyGeneratorIsCaught(t *testing.T) {
 		},
 		"that forgets its triggers": {
 			[]mutation{{"scaledobject-search.triggers.yaml", "op: add", "op: test"}, {"scaledobject-search.triggers.yaml", "/-", "/1"}},
-			"over stand-ins: ",
+			"over hostile stand-ins: ",
 		},
 		"that changes a ScaledObject that runs elsewhere": {
 			[]mutation{{"scaledobject-search.yaml", "spec:\n", "spec:\n  cooldownPeriod: 300\n"}},
@@ -281,11 +287,11 @@ func TestAFaultyGeneratorIsCaught(t *testing.T) {
 			" is not a file alone, so nothing says which object it is for",
 		},
 		"that writes two objects into a file": {
-			[]mutation{{"service-cart.yaml", "apiVersion", "kind: Service\n---\napiVersion"}},
-			": service-cart.yaml holds 2 objects, not one",
+			[]mutation{{"service-cart.yaml", "apiVersion", "kind: Service\nmetadata: {name: basket, namespace: shop}\n---\napiVersion"}},
+			": service-cart.yaml: it is for Service shop/basket and for Service shop/cart",
 		},
 		"that writes a patch for an object of another kind": {
-			[]mutation{{"statefulset-redis.yaml", "kind: StatefulSet", "kind: Deployment"}},
+			[]mutation{{"statefulset-redis.yaml", "kind: StatefulSet", "kind: Deployment"}, {"statefulset-redis.yaml", "kind: StatefulSet", "kind: Deployment"}},
 			": statefulset-redis.yaml is for Deployment shop/redis, about which the plan decides nothing",
 		},
 		"that aims a patch by another API group": {
@@ -362,7 +368,7 @@ func BenchmarkComponents(b *testing.B) {
 		in := Input{Plan: p, Tree: treeOf(b, files), Pos: position}
 		b.Run(fmt.Sprintf("services=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := builder.overlays(in); err != nil {
+				if _, _, err := builder.overlays(in); err != nil {
 					b.Fatal(err)
 				}
 			}

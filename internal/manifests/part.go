@@ -32,18 +32,12 @@ func (w workload) hpa() ref {
 
 func (r route) ref() ref { return ref{"Service", r.Namespace, r.Name} }
 
-func (p part) namespace() string {
+// ref is the workload or the Service.
+func (p part) ref() ref {
 	if p.route != nil {
-		return p.route.Namespace
+		return p.route.ref()
 	}
-	return p.workload.Namespace
-}
-
-func (p part) name() string {
-	if p.route != nil {
-		return p.route.Name
-	}
-	return p.workload.Name
+	return p.workload.ref()
 }
 
 // partsOf are the plan's parts by namespace, in the plan's order.

@@ -10,42 +10,59 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// hostile are objects as nasty as a user's can be: with other values in every
-// field that is patched, and with fields beside them that a patch may tear.
+// standInFiles are objects as users have them, at the two ends: hostile ones
+// with other values in every field that is patched and fields beside them that a
+// patch may tear, and bare ones without a field that could be left out, where
+// kustomize has nothing to merge with.
 //
-//go:embed hostile/*.yaml
-var hostile embed.FS
+//go:embed standins
+var standInFiles embed.FS
 
 // proofPrefix is the namePrefix that the proof puts over base and Component.
 const proofPrefix = "proof-"
 
 // standIns make the objects that a Component is proven against, by kind.
-type standIns map[string]map[string]any
+type standIns struct {
+	name    string // hostile or bare
+	objects map[string]map[string]any
+}
 
-func loadStandIns() (standIns, error) {
-	s := standIns{}
-	entries, err := hostile.ReadDir("hostile")
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		data, err := hostile.ReadFile("hostile/" + entry.Name())
+// loadStandIns reads both ends; the gate judges what comes out of the first.
+func loadStandIns() ([]standIns, error) {
+	var all []standIns
+	for _, name := range []string{"hostile", "bare"} {
+		s := standIns{name, map[string]map[string]any{}}
+		entries, err := standInFiles.ReadDir("standins/" + name)
 		if err != nil {
 			return nil, err
 		}
-		var object map[string]any
-		if err := yaml.Unmarshal(data, &object); err != nil {
-			return nil, fmt.Errorf("stand-in %s: %w", entry.Name(), err)
+		for _, entry := range entries {
+			if err := s.read("standins/" + name + "/" + entry.Name()); err != nil {
+				return nil, err
+			}
 		}
-		s[Object{Object: object}.kind()] = object
+		all = append(all, s)
 	}
-	return s, nil
+	return all, nil
+}
+
+func (s standIns) read(file string) error {
+	data, err := standInFiles.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var object map[string]any
+	if err := yaml.Unmarshal(data, &object); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	s.objects[Object{Object: object}.kind()] = object
+	return nil
 }
 
 // make is a stand-in; target is the workload that an autoscaler scales.
 func (s standIns) make(r, target ref) map[string]any {
 	words := strings.NewReplacer("NAMESPACE", r.namespace, "NAME", r.name, "KIND", target.kind, "TARGET", target.name)
-	return filled(s[r.kind], words).(map[string]any)
+	return filled(s.objects[r.kind], words).(map[string]any)
 }
 
 // filled is a copy with its words put in.
@@ -97,9 +114,9 @@ func (s standIns) of(p part) []map[string]any {
 // bystanders are objects that no Component touches, under names that patches
 // aim at but in another namespace; beside them where bases have no namespace.
 func (s standIns) bystanders(p part, namespaced bool) []map[string]any {
-	namespace, name := p.namespace(), "bystander"
+	namespace, name := p.ref().namespace, "bystander"
 	if namespaced {
-		namespace, name = namespace+"-bystander", p.name()
+		namespace, name = namespace+"-bystander", p.ref().name
 	}
 	target := ref{"Deployment", namespace, name}
 	all := []map[string]any{s.make(target, ref{})}

@@ -42,7 +42,7 @@ func localMesh(bend func(*profile.Spec, *profile.Service)) *profile.Profile {
 	})
 }
 
-func cart(t *testing.T, bend func(*profile.Spec, *profile.Service)) (*Plan, Decision) {
+func cartRoute(t *testing.T, bend func(*profile.Spec, *profile.Service)) (*Plan, Decision) {
 	t.Helper()
 	pl := build(t, localMesh(bend))
 	d, ok := pl.Decision("service/shop/cart.trafficDistribution")
@@ -135,7 +135,7 @@ func TestEachRuleAlone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pl, d := cart(t, c.bend)
+			pl, d := cartRoute(t, c.bend)
 			if diff := cmp.Diff(map[string]string{"failed": c.failed, "unproven": c.unproven}, shown(d, "failed", "unproven")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -150,7 +150,7 @@ func TestEachRuleAlone(t *testing.T) {
 }
 
 func TestWorkedNumbersOfALocalService(t *testing.T) {
-	_, d := cart(t, nil)
+	_, d := cartRoute(t, nil)
 	want := map[string]string{
 		"N": "24 endpoints", "crossZoneNone": "0.6667 of the calls", "FNow": "1.02 × the mean", "strandedNow": "0 endpoints",
 		"crossZoneNow": "0 of the calls", "m": "8 pods", "FWorst": "1.117 × the mean", "need": "4 endpoints",
@@ -207,7 +207,7 @@ func TestWhatRuns(t *testing.T) {
 		"the annotation on more endpoints than are computed": {runs("", "Auto", func(_ *profile.Spec, c *profile.Service) { c.Endpoints["a"] = 20000 }), nil, true, Unsafe, []string{"plan/topology-hints"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pl, d := cart(t, c.bend)
+			pl, d := cartRoute(t, c.bend)
 			if d.Value != c.value {
 				t.Errorf("value %v, want %v: %s", d.Value, c.value, d.Reason)
 			}
@@ -232,7 +232,7 @@ func TestWhatRuns(t *testing.T) {
 // A field that an annotation has kept from taking effect is no margin that the
 // cluster has: it goes unless all is proven.
 func TestAMaskedFieldIsSaid(t *testing.T) {
-	pl, d := cart(t, func(s *profile.Spec, c *profile.Service) {
+	pl, d := cartRoute(t, func(s *profile.Spec, c *profile.Service) {
 		c.Routing = profile.Routing{TopologyMode: "Auto", TrafficDistribution: "PreferClose", Callers: "mesh"}
 		s.Kubernetes.Rebalancer = "none"
 	})
@@ -300,7 +300,7 @@ func TestHintsOfTheIncident(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pl, d := cart(t, c.bend)
+			pl, d := cartRoute(t, c.bend)
 			if diff := cmp.Diff(c.want, shown(d, names...)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -318,7 +318,7 @@ func TestHintsOfTheIncident(t *testing.T) {
 // 5, 4, 0 and 0 endpoints on four like zones come to one of two allocations: the
 // worse one for the callers counts.
 func TestTheWorstOfTheTiesCounts(t *testing.T) {
-	_, d := cart(t, func(s *profile.Spec, c *profile.Service) {
+	_, d := cartRoute(t, func(s *profile.Spec, c *profile.Service) {
 		fourth := s.Zones[2]
 		fourth.Name = "d"
 		s.Zones = append(s.Zones, fourth)
@@ -352,7 +352,7 @@ func TestEventsOfALocalService(t *testing.T) {
 		"scaled by nobody": {"none", "S8", map[string]string{"loadTight": "1,000 requests", "nTight": "8 endpoints", "loadLoss": "1,000 requests", "useAfterLoss": "0.8375"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, d := cart(t, sale(c.managedBy))
+			_, d := cartRoute(t, sale(c.managedBy))
 			if diff := cmp.Diff(c.want, shown(d, "loadTight", "nTight", "loadLoss", "useAfterLoss")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -402,7 +402,7 @@ func TestRandomServices(t *testing.T) {
 	added := 0
 	for range 600 {
 		runs, mode := fields[r.IntN(4)], []string{"", "", "Auto"}[r.IntN(3)]
-		_, d := cart(t, func(s *profile.Spec, c *profile.Service) {
+		_, d := cartRoute(t, func(s *profile.Spec, c *profile.Service) {
 			for z := range s.Zones {
 				s.Zones[z].NodePools[0].Nodes.Now = r.Int64N(4)
 			}

@@ -61,7 +61,7 @@ func TestSpread(t *testing.T) {
 		"nothing without labels": {func(_ *profile.Spec, c *profile.Service) { c.Workload.Labels = nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pl, _ := cart(t, c.bend)
+			pl, _ := cartRoute(t, c.bend)
 			d, ok := pl.Decision(cartSpread)
 			if !ok {
 				t.Fatal("no decision")
@@ -88,7 +88,7 @@ func TestNothingToSpread(t *testing.T) {
 		"no workload": func(_ *profile.Spec, c *profile.Service) { c.Workload = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			pl, _ := cart(t, bend)
+			pl, _ := cartRoute(t, bend)
 			if d, ok := pl.Decision(cartSpread); ok || len(pl.Workloads) > 0 {
 				t.Errorf("%v with workloads %v", d.Value, pl.Workloads)
 			}
@@ -99,7 +99,7 @@ func TestNothingToSpread(t *testing.T) {
 // One Service of several in front of a workload is enough to rely on the zones,
 // and workloads without labels are one finding.
 func TestServicesOfOneWorkload(t *testing.T) {
-	pl, _ := cart(t, func(s *profile.Spec, c *profile.Service) {
+	pl, _ := cartRoute(t, func(s *profile.Spec, c *profile.Service) {
 		second := *c
 		second.Name, second.Clients = "another", nil
 		s.Services = []profile.Service{second, *c}
@@ -169,7 +169,7 @@ func TestALostZoneBlocksNoPod(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.ID, diff)
 		}
 	}
-	pl, _ := cart(t, nil)
+	pl, _ := cartRoute(t, nil)
 	zone := pl.Workloads[0].Spread[0]
 	if left := schedulable(zone.MaxSkew, 1, map[string]int64{"a": 8, "b": 8}); zone.WhenUnsatisfiable != hard || len(left) != 2 {
 		t.Errorf("%+v places pods in %v after zone c is lost", zone, left)
