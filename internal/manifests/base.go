@@ -116,12 +116,26 @@ func pathless(err error) error {
 }
 
 func (b *base) fails(err error) *diag.Finding {
-	text := strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), b.real+"/", b.given+"/")), " ")
 	return &diag.Finding{
 		Severity: diag.Error, ID: "manifests/base-fails", Pos: b.kustomization(), Subject: b.given,
-		Message: fmt.Sprintf("the base %s cannot be built: %s", b.given, text),
+		Message: fmt.Sprintf("the base %s cannot be built: %s", b.given, b.said(err)),
 		Hint:    "--base takes a folder with a kustomization; see what kustomize build says of it",
 	}
+}
+
+// said is what kustomize says, in one line, from where it gave up trying the
+// base as a file, with the base called as the user does.
+func (b *base) said(err error) string {
+	const triedAsFile = " must resolve to a file': "
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if i := strings.LastIndex(text, triedAsFile); i >= 0 {
+		text = text[i+len(triedAsFile):]
+	}
+	below, err := filepath.Rel(inMemory+"/before", b.real)
+	if err != nil || b.real == "" {
+		return text
+	}
+	return strings.NewReplacer(below, b.given, b.real, b.given).Replace(text)
 }
 
 // refusal is an error that carries the finding which says it better.

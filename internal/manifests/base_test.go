@@ -293,3 +293,240 @@ func expectFindings(t *testing.T, found diag.List, want []string, hint string) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+func TestABaseThatCannotBeBuilt(t *testing.T) {
+	const kustomization = "base/kustomization.yaml"
+	for name, c := range map[string]struct {
+		edits  []edit
+		folder string
+		want   string
+	}{
+		"a remote file": {
+			[]edit{{kustomization, "  - services.yaml", "  - https://example.com/services.yaml"}},
+			"",
+			"base/kustomization.yaml:6:5: error: the base cannot be built here: resources https://example.com/services.yaml is on the network [manifests/base-offline]",
+		},
+		"a remote repository": {
+			[]edit{{kustomization, "  - services.yaml", "  - github.com/example/base?ref=v1"}},
+			"",
+			"base/kustomization.yaml:6:5: error: the base cannot be built here: resources github.com/example/base?ref=v1 is on the network [manifests/base-offline]",
+		},
+		"a repository over ssh in a field that is deprecated": {
+			[]edit{{kustomization, "resources:", "bases: ['git@example.com:base.git']\nresources:"}},
+			"",
+			"base/kustomization.yaml:4:9: error: the base cannot be built here: resources git@example.com:base.git is on the network [manifests/base-offline]",
+		},
+		"a remote patch in a field that is deprecated": {
+			[]edit{{kustomization, "resources:", "patchesStrategicMerge: ['http://example.com/p.yaml']\nresources:"}},
+			"",
+			"base/kustomization.yaml:4:25: error: the base cannot be built here: patches http://example.com/p.yaml is on the network [manifests/base-offline]",
+		},
+		"a remote file of a generator": {
+			[]edit{{kustomization, "resources:", "configMapGenerator: [{name: a, files: ['b=https://example.com/b']}]\nresources:"}},
+			"",
+			"base/kustomization.yaml:1:1: error: the base cannot be built here: configMapGenerator https://example.com/b is on the network [manifests/base-offline]",
+		},
+		"a remote resource further down": {
+			[]edit{{kustomization, "resources:", "resources:\n  - ../more"}, {"more/kustomization.yaml", "", "Resources: [ssh://example.com/x]\n"}},
+			"",
+			"more/kustomization.yaml:1:13: error: the base cannot be built here: resources ssh://example.com/x is on the network [manifests/base-offline]",
+		},
+		"a plugin": {
+			[]edit{{kustomization, "resources:", "transformers: [transformer.yaml]\nresources:"}},
+			"",
+			"base/kustomization.yaml:4:16: error: the base cannot be built here: transformers transformer.yaml is a plugin, and plugins are off [manifests/base-offline]",
+		},
+		"a chart": {
+			[]edit{{kustomization, "resources:", "helmCharts: [{name: redis, repo: 'https://example.com'}]\nresources:"}},
+			"",
+			"base/kustomization.yaml:4:21: error: the base cannot be built here: helmCharts redis is a chart, and helm is off [manifests/base-offline]",
+		},
+		"a file that is not there": {
+			[]edit{{kustomization, "services.yaml", "service.yaml"}},
+			"",
+			"base/kustomization.yaml:1:1: error: the base base cannot be built: recursed accumulation of path 'base': accumulating resources: accumulation err='accumulating resources from 'service.yaml': evalsymlink failure on 'base/service.yaml'",
+		},
+		"a kustomization that is none": {
+			[]edit{{kustomization, "resources:", "resource:"}},
+			"",
+			`unknown field "resource"`,
+		},
+		"a label that is given twice": {
+			[]edit{{kustomization, "resources:", "commonLabels: {a: b}\nlabels: [{pairs: {a: c}}]\nresources:"}},
+			"",
+			"base/kustomization.yaml:1:1: error: the base cannot be built: label name 'a' exists in both commonLabels and labels",
+		},
+		"a folder without a kustomization": {nil, ".", "unable to find one of 'kustomization.yaml'"},
+		"no folder at all":                 {nil, "none", "none: error: the base none cannot be built: no such file or directory [manifests/base-fails]"},
+		"a file":                           {nil, kustomization, "file is not directory"},
+		"a folder for a file": {
+			[]edit{{kustomization, "resources:", "patches: [{path: folder}]\nresources:"}, {"base/folder/a", "", "a"}},
+			"",
+			"'base/folder' must resolve to a file [manifests/base-fails]",
+		},
+		"a file outside of the base's folder": {
+			[]edit{{kustomization, "  - services.yaml", "  - ../services.yaml"}, {"services.yaml", "", "kind: Service\n"}},
+			"",
+			"is not in or below",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := c.folder
+			if folder == "" {
+				folder = "base"
+			}
+			_, found, err := over(t, scaled(), patches(t), rewritten(t, userBase(t), c.edits), folder)
+			if err != nil || len(found) != 1 || !strings.Contains(found[0].String(), c.want) {
+				t.Errorf("got %v, error %v\nwant %s", found, err, c.want)
+			}
+		})
+	}
+}
+
+// Deprecated fields are built, and kustomize's warnings about them do not reach
+// standard error.
+func TestABaseInTheSpellingOfYesterday(t *testing.T) {
+	files := rewritten(t, userBase(t), []edit{
+		{"base/kustomization.yaml", "resources:\n  - workloads.yaml\n", `commonLabels: {team: shop}
+vars: [{name: LEVEL, objref: {kind: ConfigMap, name: settings, apiVersion: v1}, fieldref: {fieldpath: data.level}}]
+imageTags: [{name: cart, newTag: "2"}]
+patchesStrategicMerge:
+  - patch.yaml
+  - "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: cart}\nspec: {minReadySeconds: 7}\n"
+patchesJson6902:
+  - target: {group: apps, version: v1, kind: Deployment, name: cart}
+    patch: "- {op: add, path: /spec/revisionHistoryLimit, value: 1}"
+bases: [../workloads]
+resources:
+`},
+		{"base/patch.yaml", "", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: cart}\nspec: {paused: false}\n"},
+		{"workloads/kustomization.yml", "", "resources: [workloads.yaml]\n"},
+	})
+	files["workloads/workloads.yaml"] = files["base/workloads.yaml"]
+	objects, found, err := over(t, scaled(), patches(t), files, "base")
+	if err != nil || len(found) > 0 {
+		t.Fatalf("findings %v, error %v", found, err)
+	}
+	got := map[string]any{}
+	for _, path := range []string{"metadata.labels.team", "spec.selector.matchLabels.team", "spec.minReadySeconds", "spec.paused", "spec.revisionHistoryLimit"} {
+		var steps []any
+		for step := range strings.SplitSeq(path, ".") {
+			steps = append(steps, step)
+		}
+		got[path], _ = get(objects[0].Object, steps)
+	}
+	want := map[string]any{
+		"metadata.labels.team": "shop", "spec.selector.matchLabels.team": "shop",
+		"spec.minReadySeconds": 7, "spec.paused": false, "spec.revisionHistoryLimit": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A prefix below the Component is followed: patches find what a name was, and
+// the nameReference leads the ScaledObject to what it is.
+func TestABaseWithAPrefix(t *testing.T) {
+	p, components := scaled(), patches(t)
+	p.Workloads[0].Scaling.HPA = ""
+	mutation{"horizontalpodautoscaler-cart.yaml", "", ""}.apply(t, components)
+	mutation{"kustomization.yaml", "  - path: horizontalpodautoscaler-cart.yaml\n", ""}.apply(t, components)
+	mutation{"scaledobject-cart.yaml", "  annotations:\n    scaledobject.keda.sh/transfer-hpa-ownership: \"true\"\n", ""}.apply(t, components)
+	files := rewritten(t, userBase(t), []edit{
+		{"base/autoscalers.yaml", "", userBase(t)["base/autoscalers.yaml"][strings.Index(userBase(t)["base/autoscalers.yaml"], "---"):]},
+		{"eu/kustomization.yaml", "", "namePrefix: eu-\nresources: [../base]\n"},
+	})
+	objects, found, err := over(t, p, components, files, "eu")
+	if err != nil || len(found) > 0 {
+		t.Fatalf("findings %v, error %v", found, err)
+	}
+	scaler := objects[1]
+	if scaler.name() != "cart" || scaler.text("spec", "scaleTargetRef", "name") != "cart" {
+		t.Errorf("the gate gets %s for %s, not the names of the plan", scaler.name(), scaler.text("spec", "scaleTargetRef", "name"))
+	}
+
+	mutation{"namereference.yaml", "", ""}.apply(t, components)
+	mutation{"kustomization.yaml", "configurations:\n  - namereference.yaml\n", ""}.apply(t, components)
+	if _, _, err := over(t, p, components, files, "eu"); err == nil {
+		t.Error("a ScaledObject that scales nothing is let pass")
+	}
+}
+
+// withoutNamespace is the generator's files for bases without one.
+func withoutNamespace(t *testing.T) map[string]string {
+	t.Helper()
+	files := patches(t)
+	for name, data := range files {
+		files[name] = strings.NewReplacer("  namespace: shop\n", "", ", namespace: shop", "").Replace(data)
+	}
+	return files
+}
+
+func TestBasesWithoutANamespace(t *testing.T) {
+	p := scaled()
+	p.Bases.Namespaced = false
+	objects, err := overlays(t, p, withoutNamespace(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		if o.text("metadata", "namespace") != "shop" {
+			t.Errorf("%s has not the namespace of the plan", refOf(o.Object))
+		}
+	}
+	if _, err := overlays(t, p, patches(t)); err == nil || !strings.Contains(err.Error(), "scaledobject-cart.yaml: ScaledObject shop/cart has a namespace, and the bases' objects have none") {
+		t.Errorf("patches with a namespace over bases without: %v", err)
+	}
+	raw := rewritten(t, userBase(t), []edit{{"base/kustomization.yaml", "namespace: shop\n", ""}})
+	t.Run("raw manifests pass", func(t *testing.T) {
+		objects, found, err := over(t, p, withoutNamespace(t), raw, "base")
+		if err != nil || len(found) > 0 || len(objects) != 6 || objects[0].text("metadata", "namespace") != "shop" {
+			t.Errorf("%d objects, findings %v, error %v", len(objects), found, err)
+		}
+	})
+	t.Run("a base that sets one stops", func(t *testing.T) {
+		_, found, err := over(t, p, withoutNamespace(t), userBase(t), "base")
+		if err != nil || len(found) != 5 {
+			t.Fatalf("findings %v, error %v", found, err)
+		}
+		expectFindings(t, found[:1], []string{
+			"base/services.yaml:3:1: error: the base puts cart into namespace shop, and spec.kubernetes.bases.namespaced says that bases have none: what the Component adds would have none [manifests/base-namespace]",
+		}, "leave spec.kubernetes.bases.namespaced out")
+	})
+	t.Run("raw manifests stop where patches have a namespace", func(t *testing.T) {
+		_, found, err := over(t, scaled(), patches(t), raw, "base")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("findings %v, error %v", found, err)
+		}
+		expectFindings(t, found[:1], []string{
+			"base/services.yaml:3:1: error: Service shop/cart has no namespace in the base, and its patch is for namespace shop: kustomize takes them for two objects [manifests/base-namespace]",
+		}, "set spec.kubernetes.bases.namespaced to false")
+	})
+}
+
+// kustomize reads a file whole, whatever its size.
+func TestABaseWithAFileWithoutEnd(t *testing.T) {
+	tree := treeOf(t, patches(t))
+	inFolder(t, userBase(t))
+	if err := os.Truncate("base/services.yaml", mostBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	_, found, err := open(t, "").overlays(Input{Plan: scaled(), Tree: tree, Base: "base", Pos: position})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectFindings(t, found, []string{"base/services.yaml:1:1: error: the base cannot be built: it is not a file of at most 32 MiB [manifests/base-fails]"}, "")
+}
+
+func TestWhatIsOnTheNetwork(t *testing.T) {
+	for text, want := range map[string]bool{
+		"base": false, "../base": false, "./a.yaml": false, "kind: Service\nmetadata: {}": false, "": false,
+		"https://example.com/a": true, "HTTP://example.com/a": true, "http:a": true, "ssh://example.com/a": true, "file:///a": true,
+		"git::https://example.com/a": true, "git@example.com:a/b": true, "org-1@example.com:a": true,
+		"github.com/a/b": true, "GitHub.com:a/b": true, "github.community/a": false,
+	} {
+		if got := isRemote(text); got != want {
+			t.Errorf("%q: got %v", text, got)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package manifests
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,7 +33,7 @@ type offline struct {
 	filesys.FileSystem // in memory; whatever is written is written there
 	disk               filesys.FileSystem
 	show               func(file string) string // as the user would name it
-	refused            *diag.Finding            // the first; kustomize wraps what it is told beyond use
+	refused            *diag.Finding            // what stopped the build, if it was not kustomize
 }
 
 func newOffline(show func(string) string) *offline {
@@ -72,7 +74,7 @@ func (o *offline) ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > mostBytes {
-		return nil, fmt.Errorf("%s is not a file of at most %d MiB", o.show(path), mostBytes>>20)
+		return nil, o.refuse(path, fmt.Errorf("it is not a file of at most %d MiB", mostBytes>>20))
 	}
 	data, err := disk.ReadFile(path)
 	if err != nil || !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)) {
@@ -81,46 +83,90 @@ func (o *offline) ReadFile(path string) ([]byte, error) {
 	return o.judged(path, data)
 }
 
-// judged is a kustomization that may be built. What cannot be read as one is
-// left to kustomize to refuse.
+// judged is a kustomization that may be built, in the spelling of today. What
+// cannot be read as one is left to kustomize to refuse.
 func (o *offline) judged(path string, data []byte) ([]byte, error) {
 	var k types.Kustomization
 	if k.Unmarshal(data) != nil {
 		return data, nil
 	}
-	for _, u := range unbuildable(k) {
-		if o.refused == nil {
-			pos := positionOf(data, u.text)
-			pos.File = o.show(path)
-			o.refused = &diag.Finding{
-				Severity: diag.Error, ID: "manifests/base-offline", Pos: pos, Subject: u.field,
-				Message: fmt.Sprintf("the base cannot be built here: %s %s is %s", u.field, u.text, u.what),
-				Hint:    "the proof reads local files alone; build this part beforehand, and list the file that it makes among the resources",
-			}
-		}
-		return nil, fmt.Errorf("%s %s is %s", u.field, u.text, u.what)
+	k, err := o.modern(k, filepath.Dir(path))
+	if err != nil {
+		return nil, o.refuse(path, err)
 	}
-	return o.quiet(k, filepath.Dir(path), data)
+	all := unbuildable(k)
+	if len(all) == 0 {
+		return sigsyaml.Marshal(k)
+	}
+	pos := positionOf(data, all[0].text)
+	pos.File = o.show(path)
+	o.find(diag.Finding{
+		Severity: diag.Error, ID: "manifests/base-offline", Pos: pos, Subject: all[0].field,
+		Message: fmt.Sprintf("the base cannot be built here: %s %s is %s", all[0].field, all[0].text, all[0].what),
+		Hint:    "the proof reads local files alone; build this part beforehand, and list the file that it makes among the resources",
+	})
+	return nil, errors.New(all[0].what)
 }
 
-// quiet is a kustomization without deprecated fields, of each of which kustomize
+// refuse finds a file that kustomize would take for absent, or read for ever.
+func (o *offline) refuse(path string, err error) error {
+	o.find(diag.Finding{
+		Severity: diag.Error, ID: "manifests/base-fails", Pos: diag.Pos{File: o.show(path), Line: 1, Column: 1}, Subject: o.show(path),
+		Message: "the base cannot be built: " + err.Error(), Hint: "see what kustomize build says of it",
+	})
+	return err
+}
+
+// find keeps the first finding: what kustomize makes of the error is beyond use.
+func (o *offline) find(f diag.Finding) {
+	if o.refused == nil {
+		o.refused = &f
+	}
+}
+
+// modern is a kustomization without deprecated fields, of each of which kustomize
 // tells standard error. Vars have no other spelling and are left out: they put
 // text into fields that are not meshgen's, before and after alike.
-func (o *offline) quiet(k types.Kustomization, folder string, data []byte) ([]byte, error) {
-	k.Vars = nil
-	for _, p := range k.PatchesStrategicMerge {
-		patch := types.Patch{Patch: string(p)}
-		if o.disk.Exists(filepath.Join(folder, string(p))) {
-			patch = types.Patch{Path: string(p)}
-		}
-		k.Patches = append(k.Patches, patch)
+func (o *offline) modern(k types.Kustomization, folder string) (types.Kustomization, error) {
+	data, err := json.Marshal(k)
+	if err != nil {
+		return k, err
 	}
-	k.PatchesStrategicMerge = nil
+	fields := map[string]any{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return k, err
+	}
+	delete(fields, "vars")
+	fields["patches"] = slices.Concat(o.patches(fields["patchesStrategicMerge"], folder), list(fields["patches"]))
+	delete(fields, "patchesStrategicMerge")
+	if data, err = json.Marshal(fields); err != nil {
+		return k, err
+	}
+	k = types.Kustomization{}
+	if err := json.Unmarshal(data, &k); err != nil {
+		return k, err
+	}
 	k.FixKustomization()
-	if err := k.FixKustomizationPreMarshalling(o.FileSystem); err != nil {
-		return nil, err
+	return k, k.FixKustomizationPreMarshalling(o.FileSystem)
+}
+
+// patches are the entries of patchesStrategicMerge, each a file or a patch.
+func (o *offline) patches(entries any, folder string) []any {
+	var all []any
+	for _, entry := range list(entries) {
+		text, _ := entry.(string)
+		field := "patch"
+		if isRemote(text) || o.disk.Exists(filepath.Join(folder, text)) {
+			field = "path"
+		}
+		all = append(all, map[string]any{field: text})
 	}
-	return sigsyaml.Marshal(k)
+	return all
+}
+
+func list(value any) []any {
+	all, _ := value.([]any)
+	return all
 }
 
 // reference is what a kustomization asks for that is not a local file.
@@ -160,16 +206,12 @@ func references(k types.Kustomization) []reference {
 		}
 	}
 	add("resources", k.Resources...)
-	add("resources", k.Bases...)
 	add("components", k.Components...)
 	add("crds", k.Crds...)
 	add("configurations", k.Configurations...)
 	add("openapi", k.OpenAPI["path"])
-	for _, p := range slices.Concat(k.Patches, k.PatchesJson6902) {
+	for _, p := range k.Patches {
 		add("patches", p.Path)
-	}
-	for _, p := range k.PatchesStrategicMerge {
-		add("patches", string(p))
 	}
 	for _, r := range k.Replacements {
 		add("replacements", r.Path)
