@@ -15,7 +15,7 @@ import (
 
 // routes decides for every Service whether its calls stay in their zone. The
 // field is added only where all of S1 to S9 hold; one that runs is taken away
-// only where a number fails; the annotation of topology hints always goes.
+// only where F, stranded endpoints or the loss of a zone fails; the annotation of topology hints always goes.
 func (b *builder) routes() {
 	r := newRouter(b)
 	for i := range b.spec().Services {
@@ -40,7 +40,7 @@ func newRouter(b *builder) *router {
 	r := &router{builder: b, formulas: map[string]string{}, hints: hinted{allocators: map[string]*hints.Allocator{}, known: map[string]spectrum{}}}
 	for i, z := range b.spec().Zones {
 		r.names = append(r.names, z.Name)
-		if slices.ContainsFunc(z.NodePools, func(p profile.NodePool) bool { return p.Nodes.Now > 0 && openToAll(p) }) {
+		if slices.ContainsFunc(z.NodePools, func(p profile.NodePool) bool { return p.Nodes.Now > 0 && untainted(p) }) {
 			r.open = append(r.open, i)
 		}
 	}
@@ -57,11 +57,6 @@ func newRouter(b *builder) *router {
 		r.parameters = append(r.parameters, t)
 	}
 	return r
-}
-
-// openToAll reports whether pods without tolerations may stand on the pool's nodes.
-func openToAll(p profile.NodePool) bool {
-	return !slices.ContainsFunc(p.Taints, func(t profile.Taint) bool { return t.Effect != "PreferNoSchedule" })
 }
 
 // routed is one Service on the way to its decision.
@@ -184,18 +179,26 @@ func (s *routed) settle() {
 	runs := s.Routing.TrafficDistribution
 	value, why := fieldValue(s.spec().Kubernetes.Version, s.spec().Istio.Version, s.Routing.Callers)
 	reason := ""
+	open := len(failed) > 0 || len(unproven) > 0 || value == ""
 	switch {
-	case len(failed) > 0:
+	case s.writer == hints.Field && s.harmful():
 		value, reason = "", summary(s.rules, fails)
-	case (len(unproven) > 0 || value == "") && s.writer == hints.Field:
-		value, reason = runs, fmt.Sprintf("%s stays as it runs: no number fails, and %s", runs, s.missing(unproven, why))
-		s.unprovenFinding(unproven, why)
-	case len(unproven) > 0 || value == "":
-		value, reason = "", s.missing(unproven, why)
+	case s.writer == hints.Field && open:
+		value, reason = runs, fmt.Sprintf("%s stays as it runs: neither F, stranded endpoints nor the loss of a zone fails, and %s", runs, s.missing(why))
+		s.unprovenFinding(why)
+	case open:
+		value, reason = "", s.missing(why)
 	default:
 		reason = s.holdsReason(why)
 	}
 	s.write(value, reason)
+}
+
+// harmful reports whether a number fails for which a field that runs is taken
+// away: F and stranded endpoints (S6), or the loss of a zone (S8). The other
+// rules keep it from being added.
+func (s *routed) harmful() bool {
+	return slices.ContainsFunc(s.rules, func(r rule) bool { return r.result == fails && (r.name == "S6" || r.name == "S8") })
 }
 
 // holdsReason is why the field is safe: all rules hold, so that a place is
@@ -214,11 +217,13 @@ func areOf(n int64, noun string) string {
 }
 
 // missing is what stands between the Service and the field.
-func (s *routed) missing(names []string, version string) string {
-	if len(names) == 0 {
-		return version
+func (s *routed) missing(version string) string {
+	for _, r := range []result{fails, unproven} {
+		if text := summary(s.rules, r); text != "" {
+			return text
+		}
 	}
-	return summary(s.rules, unproven)
+	return version
 }
 
 // write adds the decision, and the Route where something must be written.
@@ -257,7 +262,7 @@ func (s *routed) running(planned string) *Running {
 	case hints.Field:
 		r := &Running{Value: s.Routing.TrafficDistribution, Verdict: Safe, Terms: s.copied("F", "FNow", "stranded", "strandedNow", "crossZone", "crossZoneNow", "FWorst", "FWorst")}
 		switch {
-		case len(named(s.rules, fails)) > 0:
+		case s.harmful():
 			r.Verdict = Unsafe
 		case s.Routing.TrafficDistribution == planned:
 			r.Verdict = Same
@@ -279,10 +284,13 @@ func (s *routed) copied(pairs ...string) []Term {
 	return terms
 }
 
-func (s *routed) unprovenFinding(names []string, version string) {
+func (s *routed) unprovenFinding(version string) {
 	says, hint := version, "nothing is taken away"
-	if len(names) > 0 {
-		says, hint = sayings(s.rules, unproven), hint+"; to prove it: "+remedies(s.rules)
+	if all := strings.TrimPrefix(sayings(s.rules, fails)+"; "+sayings(s.rules, unproven), "; "); all != "" {
+		says = strings.TrimSuffix(all, "; ")
+	}
+	if r := remedies(s.rules); r != "" {
+		hint += "; to prove it: " + r
 	}
 	s.find(diag.Finding{
 		Severity: diag.Warning, ID: "plan/zone-routing-unproven", Subject: "service/" + s.Namespace + "/" + s.Name + ".trafficDistribution",

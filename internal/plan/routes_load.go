@@ -70,16 +70,19 @@ func (s *routed) eventMoments() []moment {
 		if _, named := s.Events[e.Name]; !named || m.Cmp(big.NewRat(1, 1)) <= 0 {
 			continue
 		}
-		pods, load := s.Replicas.Min, s.peakLoad()
-		if s.Autoscaling.ManagedBy == "meshgen" {
-			pods = sizing.EventReplicas(pods, int64(len(s.open)), m, load, s.perEndpoint())
-		}
+		pods, load := max(s.Replicas.Min, s.prescaledTo(i)), s.peakLoad()
 		if load != nil {
 			load = new(big.Rat).Mul(load, m)
 		}
 		all = append(all, s.guaranteed("in event "+e.Name, pods, load))
 	}
 	return all
+}
+
+// prescaledTo is the pods that meshgen scales the Service's workload to for the
+// event; 0 where it does not.
+func (s *routed) prescaledTo(event int) int64 {
+	return s.behind(s.Service).most([]int{event})
 }
 
 // multiplier is what an event does to the Service.

@@ -198,7 +198,15 @@ func TestWhatRuns(t *testing.T) {
 			"PreferClose", true, Same,
 			[]string{"plan/zone-routing-unproven"},
 		},
-		"the field, and a number fails":                      {runs("PreferSameZone", "", overloaded), nil, true, Unsafe, []string{"plan/running-unsafe"}},
+		"the field, and a number fails": {runs("PreferSameZone", "", overloaded), nil, true, Unsafe, []string{"plan/running-unsafe"}},
+		"the field, and a zone that may lose no pods": {
+			runs("PreferSameZone", "", func(s *profile.Spec, _ *profile.Service) {
+				s.Mesh.ZoneRouting.PodsLost, s.Mesh.ZoneRouting.MaxOverload = 7, decimal("10")
+				s.Mesh.ZoneRouting.TargetUtilization = decimal("0.1")
+			}),
+			"PreferSameZone", true, Same,
+			[]string{"plan/zone-routing-unproven"},
+		},
 		"the annotation, which is even":                      {runs("", "Auto", noRebalancer), nil, true, Safe, []string{"plan/topology-hints"}},
 		"the annotation, and all holds":                      {runs("", "auto", nil), "PreferSameZone", true, Safe, []string{"plan/topology-hints"}},
 		"the annotation over a field that would be safe":     {runs("PreferClose", "Auto", nil), "PreferSameZone", true, Safe, []string{"plan/topology-hints"}},
@@ -395,7 +403,8 @@ func TestTheValueThatEveryCallerReads(t *testing.T) {
 }
 
 // Whatever a profile says, every decision can be explained, a field is added
-// only where all rules hold, and one that runs goes only where a number fails.
+// only where all rules hold, and one that runs goes only where F, stranded
+// endpoints or the loss of a zone fails.
 func TestRandomServices(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 8))
 	fields := []string{"", "", "PreferClose", "PreferSameZone"}
@@ -423,10 +432,11 @@ func TestRandomServices(t *testing.T) {
 		})
 		got := shown(d, "failed", "unproven")
 		sound := got["failed"] == "none" && got["unproven"] == "none"
+		harmful := strings.Contains(got["failed"], "S6") || strings.Contains(got["failed"], "S8")
 		switch {
-		case d.Value != nil && !sound && (runs == "" || mode == "Auto" || got["failed"] != "none"):
+		case d.Value != nil && !sound && (runs == "" || mode == "Auto" || harmful):
 			t.Fatalf("%v although %v", d.Value, got)
-		case d.Value == nil && (sound || runs != "" && mode == "" && got["failed"] == "none"):
+		case d.Value == nil && (sound || runs != "" && mode == "" && !harmful):
 			t.Fatalf("nothing, for %v running %q, %q", got, runs, mode)
 		}
 		if sound {

@@ -148,20 +148,3 @@ func afterLoss(q []*big.Rat, n []int64, lost, to int) *big.Rat {
 	counts[lost] = 0
 	return fullest(left, counts)
 }
-
-// EventReplicas is the pods of a workload in an event that multiplies its load
-// by m: ⌈least·m⌉, or, where the peak and what an endpoint can do are known,
-// enough that none is used above three quarters after the loss of a zone; up to
-// a multiple of the zones. With one zone there is none to lose.
-func EventReplicas(least, zones int64, m, peak, perEndpoint *big.Rat) int64 {
-	pods := CeilMul(least, m)
-	if peak != nil && perEndpoint != nil {
-		load := new(big.Rat).Mul(peak, m)
-		load.Quo(load, perEndpoint).Mul(load, big.NewRat(4, 3))
-		if zones > 1 {
-			load.Mul(load, big.NewRat(zones, zones-1))
-		}
-		pods = max(pods, Ceil(load).Int64())
-	}
-	return UpTo(pods, zones)
-}

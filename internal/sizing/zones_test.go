@@ -148,23 +148,3 @@ func TestNoDivisionOfTheCallersIsWorse(t *testing.T) {
 		}
 	}
 }
-
-func TestEventReplicas(t *testing.T) {
-	for name, c := range map[string]struct {
-		least, zones         int64
-		m, peak, perEndpoint *big.Rat
-		want                 int64
-	}{
-		"three times the least":         {6, 2, big.NewRat(3, 1), nil, nil, 18},
-		"up to a multiple of zones":     {5, 3, big.NewRat(3, 2), nil, nil, 9},
-		"a zone lost: 2·750/75":         {6, 2, big.NewRat(3, 1), big.NewRat(250, 1), big.NewRat(100, 1), 20},
-		"one zone has none to lose":     {1, 1, big.NewRat(3, 1), big.NewRat(250, 1), big.NewRat(100, 1), 10},
-		"the least binds over the load": {40, 2, big.NewRat(3, 1), big.NewRat(1, 1), big.NewRat(100, 1), 120},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := EventReplicas(c.least, c.zones, c.m, c.peak, c.perEndpoint); got != c.want {
-				t.Errorf("%d pods, want %d", got, c.want)
-			}
-		})
-	}
-}
