@@ -70,11 +70,11 @@ func (d document) start() int {
 	at := d.line
 	for line := range strings.Lines(d.text) {
 		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
-			break
+			return at
 		}
 		at++
 	}
-	return at
+	return d.line
 }
 
 func (r *reader) read(d document) {
@@ -134,7 +134,8 @@ func (r *reader) unreadable(d document, err error) diag.Finding {
 	line := d.start()
 	if m := errorLine.FindStringSubmatch(message); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		line = max(line, d.line+n-1)
+		last := d.line + strings.Count(d.text, "\n") // YAML knows more breaks than editors do
+		line = min(max(line, d.line+n-1), last)
 		_, message, _ = strings.Cut(message, m[0])
 	}
 	return r.finding("manifests/not-yaml", line, "the document is no YAML: "+message,
@@ -186,7 +187,7 @@ func (r *reader) expand(text string, list Object, items []any) {
 	for i, item := range items {
 		line := list.Line
 		if len(lines) == len(items) {
-			line += lines[i] - 1
+			line = min(line+lines[i]-1, list.Line+strings.Count(text, "\n"))
 		}
 		if object, ok := item.(map[string]any); ok && list.kind() != "List" {
 			inherit(object, "apiVersion", list.text("apiVersion"))
