@@ -138,8 +138,11 @@ func (r *reader) unreadable(d document, err error) diag.Finding {
 		line = min(max(line, d.line+n-1), last)
 		_, message, _ = strings.Cut(message, m[0])
 	}
-	return r.finding("manifests/not-yaml", line, "the document is no YAML: "+message,
-		"mend the syntax; a Helm template is rendered first: helm template CHART | meshgen policy test -")
+	if strings.Contains(d.text, "{{") {
+		return r.finding("manifests/not-yaml", line, "the document is a template, and no YAML before it is rendered",
+			"render it and judge what it renders: helm template CHART | meshgen policy test -")
+	}
+	return r.finding("manifests/not-yaml", line, "the document is no YAML: "+message, "mend the syntax at that place")
 }
 
 func (r *reader) finding(id string, line int, message, hint string) diag.Finding {

@@ -73,7 +73,7 @@ func TestReadSaysWhatIsNoObjectAndWhatCannotBeRead(t *testing.T) {
 		"a list of patches":    {"- op: add\n  path: /spec\n", "1 manifests/not-an-object it has no apiVersion"},
 		"words":                {"Error: chart not found\n", "1 manifests/not-an-object it has no apiVersion"},
 		"an item of a list":    {"apiVersion: v1\nkind: List\nitems:\n- {kind: Pod}\n", "4 manifests/not-an-object it has no apiVersion"},
-		"a template":           {service + "---\n{{- if .Values.x }}\nkind: Pod\n{{- end }}\n", "5 manifests/not-yaml"},
+		"a template":           {service + "---\n{{- if .Values.x }}\nkind: Pod\n{{- end }}\n", "5 manifests/not-yaml the document is a template"},
 		"bad indentation":      {service + "---\nkind: Pod\n  apiVersion: v1\n", "6 manifests/not-yaml mapping values are not allowed"},
 		"a key that is double": {"apiVersion: v1\nkind: Pod\nkind: Service\nmetadata: {name: x}\n", "3 manifests/not-yaml key \"kind\" already set"},
 		"JSON that ends early": {"{\"apiVersion\": \"v1\"", "1 manifests/not-yaml"},
