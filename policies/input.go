@@ -222,20 +222,43 @@ func document(p *plan.Plan, objects []manifests.Object) (map[string]any, error) 
 	return doc, nil
 }
 
-// received is an object as the API server takes it: without nulls, and in a
-// namespace. Where the user's bases carry none, their kustomization sets it for
-// the folder of the workloads that the object was built in.
+// received is an object as the API server takes it: without nulls, with a name,
+// and in a namespace. Where the user's bases carry none, their kustomization sets
+// it for the folder of the workloads that the object was built in.
 func received(p *plan.Plan, o manifests.Object) any {
-	object, ok := withoutNulls(o.Object).(map[string]any)
-	if !ok || p == nil || p.Bases.Namespaced {
+	object, _ := withoutNulls(o.Object).(map[string]any)
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
 		return object
 	}
-	below, ok := strings.CutPrefix(o.File, p.Cluster+"/workloads/")
-	metadata, isMap := object["metadata"].(map[string]any)
-	if namespace, _, found := strings.Cut(below, "/"); ok && isMap && found && metadata["namespace"] == nil {
+	if name := nameIn(metadata); name != nil {
+		metadata["name"] = name
+	}
+	if namespace, ok := folderOf(p, o); ok && metadata["namespace"] == nil {
 		metadata["namespace"] = namespace
 	}
 	return object
+}
+
+// nameIn is an object's name, or what the API server begins it with.
+func nameIn(metadata map[string]any) any {
+	if metadata["name"] == nil {
+		return metadata["generateName"]
+	}
+	return metadata["name"]
+}
+
+// folderOf is the namespace whose Component an object without one comes from.
+func folderOf(p *plan.Plan, o manifests.Object) (namespace string, ok bool) {
+	if p == nil || p.Bases.Namespaced {
+		return "", false
+	}
+	below, ok := strings.CutPrefix(o.File, p.Cluster+"/workloads/")
+	if !ok {
+		return "", false
+	}
+	namespace, _, ok = strings.Cut(below, "/")
+	return namespace, ok
 }
 
 // withoutNulls is a copy without the fields that are null, which the API server

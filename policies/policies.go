@@ -64,7 +64,35 @@ func (e *engine) judge(ctx context.Context, p *plan.Plan, objects []manifests.Ob
 	if err != nil {
 		return nil, err
 	}
-	return e.judgeDocument(ctx, p, doc)
+	found, err := e.judgeDocument(ctx, p, doc)
+	locate(found, objects)
+	return found.Sorted(), err
+}
+
+// locate gives findings about objects the lines at which these begin.
+func locate(found diag.List, objects []manifests.Object) {
+	if len(found) == 0 {
+		return
+	}
+	lines := map[string]diag.Pos{}
+	for _, o := range objects {
+		lines[o.File+"\x00"+subjectOf(o)] = o.Pos()
+	}
+	for i, f := range found {
+		if at, ok := lines[f.File+"\x00"+f.Subject]; ok {
+			found[i].Pos = at
+		}
+	}
+}
+
+// subjectOf is what the policies call an object.
+func subjectOf(o manifests.Object) string {
+	metadata, _ := o.Object["metadata"].(map[string]any)
+	words := []string{fmt.Sprint(o.Object["kind"])}
+	if namespace, _ := metadata["namespace"].(string); namespace != "" {
+		words = append(words, namespace)
+	}
+	return strings.Join(append(words, fmt.Sprint(nameIn(metadata))), "/")
 }
 
 func (e *engine) judgeDocument(ctx context.Context, p *plan.Plan, doc map[string]any) (diag.List, error) {
@@ -89,7 +117,7 @@ func (e *engine) judgeDocument(ctx context.Context, p *plan.Plan, doc map[string
 			found = append(found, policy.finding(v, p))
 		}
 	}
-	return found.Sorted(), nil
+	return found, nil
 }
 
 // validate holds the input against input.json.
@@ -150,22 +178,24 @@ func (e *engine) violation(b rego.Vars) (Policy, violation, error) {
 
 // finding puts a violation where its subject stands: a decision where the
 // profile asks for it, an object in its file, and what is not there at the top
-// of the profile.
+// of the profile. A file holds many objects, so that the message names its own.
 func (policy Policy) finding(v violation, p *plan.Plan) diag.Finding {
-	return diag.Finding{
-		Severity: policy.Severity, ID: policy.ID, Pos: position(v, p),
+	f := diag.Finding{
+		Severity: policy.Severity, ID: policy.ID,
 		Subject: v.subject, Message: v.message, Hint: policy.Remedy,
 	}
-}
-
-func position(v violation, p *plan.Plan) diag.Pos {
 	if p != nil {
 		if d, ok := p.Decision(v.subject); ok {
-			return d.Pos
+			f.Pos = d.Pos
+			return f
 		}
 	}
-	if v.file != "" || p == nil || len(p.Decisions) == 0 {
-		return diag.Pos{File: v.file}
+	switch {
+	case v.file != "":
+		f.File = v.file
+		f.Message = v.subject + ": " + f.Message
+	case p != nil && len(p.Decisions) > 0:
+		f.Pos = diag.Pos{File: p.Decisions[0].Pos.File, Line: 1, Column: 1}
 	}
-	return diag.Pos{File: p.Decisions[0].Pos.File, Line: 1, Column: 1}
+	return f
 }

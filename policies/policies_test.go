@@ -317,3 +317,52 @@ func idsOf(l diag.List) string {
 	}
 	return strings.Join(ids, " ")
 }
+
+// Bases that carry no namespace are built without one; the plan's objects are
+// found in the folder of theirs.
+func TestObjectsOfBasesWithoutANamespaceAreOfTheirFolder(t *testing.T) {
+	p := soundPlan()
+	p.Bases.Namespaced = false
+	objects := soundObjects(t)
+	for i, o := range objects {
+		metadata := o.Object["metadata"].(map[string]any)
+		if namespace := metadata["namespace"]; o.Object["kind"] != "Sidecar" && namespace != "istio-system" {
+			objects[i].File = "bigsale/workloads/" + namespace.(string) + "/" + o.File
+			delete(metadata, "namespace")
+		}
+	}
+	found, err := Check(context.Background(), p, objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) > 0 {
+		t.Errorf("found in their folders: %v", found)
+	}
+	p.Bases.Namespaced = true
+	if found, err = Check(context.Background(), p, objects); err != nil {
+		t.Fatal(err)
+	}
+	if ids := idsOf(found); !strings.Contains(ids, "service/planned-route") || !strings.Contains(ids, "workload/planned-spread") {
+		t.Errorf("objects without the namespace that their bases have are denied %s", ids)
+	}
+}
+
+func TestAFindingNamesItsObjectAndTheLineOfIt(t *testing.T) {
+	objects := []manifests.Object{{File: "all.yaml", Line: 12, Object: map[string]any{
+		"apiVersion": "networking.istio.io/v1", "kind": "Sidecar",
+		"metadata": map[string]any{"generateName": "team-", "namespace": "shop"},
+		"spec":     map[string]any{"egress": []any{map[string]any{"hosts": []any{"istio-system/*", "~/*"}}}},
+	}}}
+	found, _, err := CheckManifests(context.Background(), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 1 {
+		t.Fatalf("found %v, want one", found)
+	}
+	got := found[0]
+	want := diag.Pos{File: "all.yaml", Line: 12, Column: 1}
+	if got.Pos != want || !strings.HasPrefix(got.Message, "Sidecar/shop/team-: egress host ~/*") {
+		t.Errorf("found %v at %v, want it at %v", got.Message, got.Pos, want)
+	}
+}

@@ -12,11 +12,11 @@ import (
 func newPolicy(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "The policies that every output passes",
+		Short: "List the policies that every output passes, or judge manifests by them",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyList(s))
+	cmd.AddCommand(newPolicyList(s), newPolicyTest(s))
 	return cmd
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -99,9 +98,9 @@ func at(value any, path ...string) any {
 // API server do.
 func decodeAll(data []byte) ([]map[string]any, error) {
 	var all []map[string]any
-	for _, doc := range documents(string(data)) {
+	for _, doc := range cut(string(data)) {
 		var object map[string]any
-		if err := yaml.Unmarshal([]byte(doc), &object); err != nil {
+		if err := yaml.Unmarshal([]byte(doc.text), &object); err != nil {
 			return nil, err
 		}
 		if object != nil {
@@ -109,17 +108,4 @@ func decodeAll(data []byte) ([]map[string]any, error) {
 		}
 	}
 	return all, nil
-}
-
-// documents cuts a text at the lines that begin with the marker ---, which may
-// bring a comment with it.
-func documents(text string) []string {
-	const marker = "\n---"
-	docs := strings.Split("\n"+text, marker)
-	for i, doc := range docs[1:] {
-		if line, rest, _ := strings.Cut(doc, "\n"); strings.HasPrefix(strings.TrimSpace(line), "#") || strings.TrimSpace(line) == "" {
-			docs[i+1] = rest
-		}
-	}
-	return slices.DeleteFunc(docs, func(doc string) bool { return strings.TrimSpace(doc) == "" })
 }

@@ -633,16 +633,19 @@ func (b *Builder) defaultsOf(t *testing.T, key string) map[string]any {
 func TestDocumentsOfAText(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		want []string
+		want []document
 	}{
-		"one":                        {"a: 1\n", []string{"\na: 1\n"}},
-		"a marker first and last":    {"---\na: 1\n---\n", []string{"a: 1"}},
-		"two, one after a comment":   {"a: 1\n--- # next\nb: 2\n", []string{"\na: 1", "b: 2\n"}},
-		"a value beside the marker":  {"a: 1\n--- {b: 2}\n", []string{"\na: 1", " {b: 2}\n"}},
-		"a marker inside of a block": {"a: |\n  x\n  ---\n  y\n", []string{"\na: |\n  x\n  ---\n  y\n"}},
-		"nothing":                    {"\n", []string{}},
+		"one":                        {"a: 1\n", []document{{1, "a: 1\n"}}},
+		"a marker first and last":    {"---\na: 1\n---\n", []document{{1, ""}, {1, "\na: 1\n"}, {3, "\n"}}},
+		"two, one after a comment":   {"a: 1\n--- # next\nb: 2\n", []document{{1, "a: 1\n"}, {2, " # next\nb: 2\n"}}},
+		"a value beside the marker":  {"a: 1\n--- {b: 2}\n", []document{{1, "a: 1\n"}, {2, " {b: 2}\n"}}},
+		"a marker inside of a block": {"a: |\n  x\n  ---\n  y\n", []document{{1, "a: |\n  x\n  ---\n  y\n"}}},
+		"a name with dashes":         {"---a: 1\n", []document{{1, "---a: 1\n"}}},
+		"lines of another system":    {"a: 1\r\n---\r\nb: 2\r\n", []document{{1, "a: 1\r\n"}, {2, "\r\nb: 2\r\n"}}},
+		"a mark of the encoding":     {"\ufeffa: 1\n", []document{{1, "a: 1\n"}}},
+		"nothing":                    {"", []document{{1, ""}}},
 	} {
-		if diff := cmp.Diff(c.want, documents(c.text)); diff != "" {
+		if diff := cmp.Diff(c.want, cut(c.text), cmp.AllowUnexported(document{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

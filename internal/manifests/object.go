@@ -6,5 +6,6 @@ package manifests
 // file that it came from.
 type Object struct {
 	File   string
+	Line   int // at which it begins; 0 for what was built
 	Object map[string]any
 }

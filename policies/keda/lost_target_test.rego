@@ -20,3 +20,7 @@ test_allow_its_target if {
 test_allow_what_does_not_count_connections if {
 	policy.deny == set() with input.objects as [examples.changed("ScaledObject", {"spec": {"triggers": [examples.lunch]}})]
 }
+
+test_allow_an_istiod_that_is_not_among_the_objects if {
+	policy.deny == set() with input.objects as [examples.changed("ScaledObject", {})]
+}

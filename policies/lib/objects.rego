@@ -4,16 +4,25 @@
 # description: Kubernetes objects as they stand in the input, and the form of a violation.
 package lib.objects
 
-of_kind(kind) := {o |
-	some o in input.objects
-	o.object.kind == kind
-}
+of_kind(kind) := {o | some o in object.get(_by_kind, kind, {})}
+
+# _by_kind and _by_subject are indexes: a search for each of thousands of objects
+# would take the square of their number.
+_by_kind := object.union_n([{o.object.kind: {i: o}} | some i, o in input.objects])
+
+_by_subject := object.union_n([{subject(o): {i: o}} | some i, o in input.objects])
 
 name(o) := o.object.metadata.name
 
 namespace(o) := object.get(o.object, ["metadata", "namespace"], "")
 
-subject(o) := sprintf("%s/%s/%s", [o.object.kind, namespace(o), name(o)])
+subject(o) := named(o.object.kind, namespace(o), name(o))
+
+# named is the subject of an object; those of the cluster have no namespace, nor
+# have manifests that leave it to whoever applies them.
+named(kind, "", name) := sprintf("%s/%s", [kind, name])
+
+named(kind, namespace, name) := sprintf("%s/%s/%s", [kind, namespace, name]) if namespace != ""
 
 violation(o, message) := {"subject": subject(o), "message": message, "file": o.file}
 
@@ -34,10 +43,6 @@ missing(wanted, decision) := {
 
 # at are the objects of a subject: one, or none, or several that claim to be it.
 at(wanted) := [o | some o in object.get(_by_subject, wanted, {})]
-
-# _by_subject is an index: a search for each of thousands of objects would take
-# the square of their number.
-_by_subject := object.union_n([{subject(o): {i: o}} | some i, o in input.objects])
 
 # field is what stands at a path below an object, and "not set" where the path
 # ends before.

@@ -13,7 +13,9 @@ detects_outliers(r) if r.object.spec.trafficPolicy.outlierDetection
 
 # services are the Services of a rule's host: a short name is of the rule's own
 # namespace, a full one is name.namespace.svc and the cluster's domain.
-services(r) := objects.at(sprintf("Service/%s/%s", _host(r)))
+services(r) := objects.at(objects.named("Service", host[0], host[1])) if {
+	host := _host(r)
+}
 
 _host(r) := [objects.namespace(r), host] if {
 	host := r.object.spec.host

@@ -17,7 +17,7 @@ by_target := object.union_n([{target(s): {i: s}} |
 
 # target is the subject of what an autoscaler scales, in its own namespace. KEDA
 # takes a kind that is left out as a Deployment.
-target(s) := sprintf("%s/%s/%s", [object.get(ref, "kind", "Deployment"), objects.namespace(s), ref.name]) if {
+target(s) := objects.named(object.get(ref, "kind", "Deployment"), objects.namespace(s), ref.name) if {
 	ref := s.object.spec.scaleTargetRef
 	is_object(ref)
 }

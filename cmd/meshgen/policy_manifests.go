@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshgen/meshgen/internal/manifests"
+	"github.com/meshgen/meshgen/policies"
+)
+
+func newPolicyTest(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "test FILE|FOLDER|-...",
+		Short: "Judge manifests by anyone with the policies that need no plan",
+		Long: `Judge Kubernetes manifests by the policies that need no plan: files of YAML or
+JSON, folders with all of theirs, and - for the standard input. Name what one
+cluster receives. What has to be built first is left out of folders and counted:
+
+  kustomize build DIR | meshgen policy test -
+  helm template CHART | meshgen policy test -`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return judge(cmd.Context(), s, args)
+		},
+	}
+}
+
+// judge prints findings and what was judged. Objects are judged together or not
+// at all: a policy on two of them could not see the one that is unreadable.
+func judge(ctx context.Context, s streams, paths []string) error {
+	c, err := manifests.Collect(paths, s.in)
+	if err != nil {
+		return err
+	}
+	if c.Findings.HasErrors() {
+		return errors.Join(c.Findings.Text(s.err), invalid)
+	}
+	if len(c.Objects) == 0 {
+		return fmt.Errorf("nothing to judge: no Kubernetes object in %s", strings.Join(paths, ", "))
+	}
+	found, needPlan, err := policies.CheckManifests(ctx, c.Objects)
+	if err != nil {
+		return err
+	}
+	if err := found.Text(s.err); err != nil {
+		return err
+	}
+	if err := summary(s, c, needPlan); err != nil {
+		return err
+	}
+	if found.HasErrors() {
+		return denied
+	}
+	return nil
+}
+
+func summary(s streams, c *manifests.Collection, needPlan int) error {
+	all, err := policies.List()
+	if err != nil {
+		return err
+	}
+	rows := table{}
+	for _, row := range []struct {
+		n    int
+		what string
+	}{
+		{len(c.Objects), "objects judged"},
+		{c.Files, "files that hold them"},
+		{len(all) - needPlan, "policies"},
+		{needPlan, "policies left out: they need a plan"},
+		{c.Kustomizations, "kustomizations skipped: build them and judge what they build"},
+		{c.Patches, "patches and settings of kustomizations skipped"},
+		{c.Charts, "Helm charts skipped: render them and judge what they render"},
+		{c.Strays, "documents skipped: they are no objects"},
+	} {
+		if row.n > 0 {
+			rows.add(strconv.Itoa(row.n), row.what)
+		}
+	}
+	return rows.print(s)
+}
