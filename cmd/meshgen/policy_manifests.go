@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/manifests"
 	"github.com/meshgen/meshgen/policies"
 )
@@ -43,7 +44,7 @@ func judge(ctx context.Context, s streams, paths []string) error {
 	if len(c.Objects) == 0 {
 		return fmt.Errorf("nothing to judge: no Kubernetes object in %s", strings.Join(paths, ", "))
 	}
-	found, needPlan, err := policies.CheckManifests(ctx, c.Objects)
+	found, needPlan, err := judgeParts(ctx, c.Parts)
 	if err != nil {
 		return err
 	}
@@ -59,6 +60,17 @@ func judge(ctx context.Context, s streams, paths []string) error {
 	return nil
 }
 
+func judgeParts(ctx context.Context, parts [][]manifests.Object) (found diag.List, needPlan int, err error) {
+	for _, part := range parts {
+		some, left, err := policies.CheckManifests(ctx, part)
+		if err != nil {
+			return nil, 0, err
+		}
+		found, needPlan = append(found, some...), left
+	}
+	return found, needPlan, nil
+}
+
 func summary(s streams, c *manifests.Collection, needPlan int) error {
 	all, err := policies.List()
 	if err != nil {
@@ -71,6 +83,7 @@ func summary(s streams, c *manifests.Collection, needPlan int) error {
 	}{
 		{len(c.Objects), "objects judged"},
 		{c.Files, "files that hold them"},
+		{len(c.Parts) - 1, "more sets than one, by folder: an object stands in several"},
 		{len(all) - needPlan, "policies"},
 		{needPlan, "policies left out: they need a plan"},
 		{c.Kustomizations, "kustomizations skipped: build them and judge what they build"},

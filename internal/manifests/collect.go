@@ -3,7 +3,9 @@ package manifests
 import (
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +19,8 @@ import (
 // the way that no API server receives.
 type Collection struct {
 	Objects        []Object
-	Files          int // that hold them
+	Parts          [][]Object // the same, apart where an object stands in several folders
+	Files          int        // that hold them
 	Kustomizations int
 	Patches        int // files that a kustomization names, and not as resources
 	Charts         int // folders of Helm charts
@@ -47,8 +50,52 @@ func Collect(paths []string, in io.Reader) (*Collection, error) {
 			}
 		}
 	}
-	c.Findings = append(c.Findings, Duplicates(c.Objects)...)
+	c.Parts = apart(c.Objects)
+	for _, part := range c.Parts {
+		c.Findings = append(c.Findings, Duplicates(part)...)
+	}
 	return c, nil
+}
+
+// apart splits objects by folder until none stands twice in a part: those of
+// several clusters, or several overlays, are judged each by itself.
+func apart(objects []Object) [][]Object {
+	if len(Duplicates(objects)) == 0 {
+		return [][]Object{objects}
+	}
+	below := byFolder(objects)
+	if len(below) == 1 {
+		return [][]Object{objects}
+	}
+	var parts [][]Object
+	for _, name := range slices.Sorted(maps.Keys(below)) {
+		parts = append(parts, apart(below[name])...)
+	}
+	return parts
+}
+
+// byFolder are the objects by the first folder in which their paths differ; those
+// that stand beside such folders have the empty name.
+func byFolder(objects []Object) map[string][]Object {
+	shared := strings.Split(path.Dir(objects[0].File), "/")
+	for _, o := range objects[1:] {
+		folders := strings.Split(path.Dir(o.File), "/")
+		for i := range shared {
+			if i >= len(folders) || shared[i] != folders[i] {
+				shared = shared[:i]
+				break
+			}
+		}
+	}
+	groups := map[string][]Object{}
+	for _, o := range objects {
+		name := ""
+		if folders := strings.Split(path.Dir(o.File), "/"); len(folders) > len(shared) {
+			name = folders[len(shared)]
+		}
+		groups[name] = append(groups[name], o)
+	}
+	return groups
 }
 
 // Stdin is the path that means the standard input, and the name that its
@@ -167,7 +214,7 @@ func (w *walker) setAside(path string) error {
 	if err != nil {
 		return err
 	}
-	var k references
+	var k asides
 	if err := yaml.Unmarshal(data, &k); err != nil {
 		r := &reader{file: filepath.ToSlash(path)}
 		w.broken = append(w.broken, r.unreadable(document{1, string(data)}, err))
@@ -180,8 +227,8 @@ func (w *walker) setAside(path string) error {
 	return nil
 }
 
-// references are what a kustomization of any age names besides resources.
-type references struct {
+// asides are what a kustomization of any age names besides resources.
+type asides struct {
 	Configurations        []string    `json:"configurations"`
 	Crds                  []string    `json:"crds"`
 	Generators            []string    `json:"generators"`
@@ -198,7 +245,7 @@ type pathField struct {
 	Path string `json:"path"`
 }
 
-func (k references) besidesResources() []string {
+func (k asides) besidesResources() []string {
 	names := slices.Concat(k.Configurations, k.Crds, k.Generators, k.PatchesStrategicMerge, k.Transformers, k.Validators)
 	for _, p := range slices.Concat([]pathField{k.OpenAPI}, k.Patches, k.PatchesJSON6902, k.Replacements) {
 		names = append(names, p.Path)

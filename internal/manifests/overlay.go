@@ -112,10 +112,10 @@ func (c chunk) proveOver() ([]Object, error) {
 				return nil, c.fail(c.component.where(change.ref), err)
 			}
 			if change.effect == patched || change.effect == added {
-				objects = append(objects, Object{c.component.file(change.ref), unprefixed(object)})
+				objects = append(objects, Object{File: c.component.file(change.ref), Object: unprefixed(object)})
 			}
 			if change.effect == spared && p.workload.Scaling != nil {
-				objects = append(objects, Object{c.component.file(p.workload.scaledObject()), unjudged(unprefixed(object))})
+				objects = append(objects, Object{File: c.component.file(p.workload.scaledObject()), Object: unjudged(unprefixed(object))})
 			}
 		}
 	}

@@ -247,3 +247,26 @@ func ids(l diag.List) []string {
 	}
 	return out
 }
+
+func TestCollectJudgesFoldersApartWhereAnObjectStandsInSeveral(t *testing.T) {
+	other := strings.Replace(service, "cart", "other", 1)
+	tree(t, map[string]string{
+		"in/east/a/service.yaml": service, "in/east/b/other.yaml": other, "in/west/service.yaml": service, "in/shared.yaml": other,
+	})
+	c, err := Collect([]string{"in"}, nil)
+	if err != nil || len(c.Findings) > 0 {
+		t.Fatal(c.Findings, err)
+	}
+	var got [][]string
+	for _, part := range c.Parts {
+		var files []string
+		for _, o := range part {
+			files = append(files, o.File)
+		}
+		got = append(got, files)
+	}
+	want := [][]string{{"in/shared.yaml"}, {"in/east/a/service.yaml", "in/east/b/other.yaml"}, {"in/west/service.yaml"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
