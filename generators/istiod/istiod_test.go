@@ -79,6 +79,8 @@ topologySpreadConstraints:
         app: istiod
         istio.io/rev: default
     nodeTaintsPolicy: Honor
+    matchLabelKeys:
+      - pod-template-hash
   - maxSkew: 1
     topologyKey: kubernetes.io/hostname
     whenUnsatisfiable: ScheduleAnyway
@@ -86,6 +88,8 @@ topologySpreadConstraints:
       matchLabels:
         app: istiod
         istio.io/rev: default
+    matchLabelKeys:
+      - pod-template-hash
 global:
   # no new pod starts without istiod's injection webhook
   priorityClassName: system-cluster-critical

@@ -116,10 +116,10 @@ func (w *writer) spread() []corev1.TopologySpreadConstraint {
 	if w.plan.Istiod.HardZoneSpread {
 		zone = corev1.DoNotSchedule
 	}
-	honor := corev1.NodeInclusionPolicyHonor
+	honor, revision := corev1.NodeInclusionPolicyHonor, []string{"pod-template-hash"} // a rollout that counts old pods ends skewed
 	selector := &metav1.LabelSelector{MatchLabels: w.podLabels()}
 	return []corev1.TopologySpreadConstraint{
-		{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: zone, LabelSelector: selector, NodeTaintsPolicy: &honor},
-		{MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector},
+		{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: zone, LabelSelector: selector, NodeTaintsPolicy: &honor, MatchLabelKeys: revision},
+		{MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector, MatchLabelKeys: revision},
 	}
 }

@@ -45,7 +45,7 @@ func (in Input) overBase(components map[string]*component) ([]Object, diag.List,
 	if found := b.load(); found != nil {
 		return nil, diag.List{*found}, nil
 	}
-	j := baseJudge{in: in, base: b, actual: map[ref]baseObject{}}
+	j := baseJudge{in: in, base: b, actual: map[ref]baseObject{}, taken: map[ref]ref{}}
 	j.judge()
 	if j.found.HasErrors() {
 		return nil, j.found, nil
@@ -145,21 +145,8 @@ func (r refusal) Error() string { return r.finding.Message }
 
 // build is the base under an overlay in memory, with the Components or without.
 func (b *base) build(name string, components map[string]*component) ([]baseObject, error) {
-	disk := newOffline(b.show)
-	folder := inMemory + "/" + name
-	below, err := filepath.Rel(folder, b.real)
-	if err != nil {
-		return nil, err
-	}
-	overlay := types.Kustomization{Resources: []string{filepath.ToSlash(below)}, BuildMetadata: []string{types.OriginAnnotations}}
-	for _, namespace := range slices.Sorted(maps.Keys(components)) {
-		c := components[namespace]
-		overlay.Components = append(overlay.Components, "../components/"+c.folder)
-		if err := c.writeTo(disk, inMemory+"/components/"+c.folder); err != nil {
-			return nil, err
-		}
-	}
-	if err := writeKustomization(disk, folder, overlay); err != nil {
+	disk, folder := newOffline(b.show), inMemory+"/"+name
+	if err := b.overlay(disk, folder, components); err != nil {
 		return nil, err
 	}
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, folder)
@@ -181,6 +168,23 @@ func (b *base) build(name string, components map[string]*component) ([]baseObjec
 		objects = append(objects, o)
 	}
 	return objects, nil
+}
+
+// overlay lays out a kustomization over the base and the Components.
+func (b *base) overlay(disk *offline, folder string, components map[string]*component) error {
+	below, err := filepath.Rel(folder, b.real)
+	if err != nil {
+		return err
+	}
+	overlay := types.Kustomization{Resources: []string{filepath.ToSlash(below)}, BuildMetadata: []string{types.OriginAnnotations}}
+	for _, namespace := range slices.Sorted(maps.Keys(components)) {
+		c := components[namespace]
+		overlay.Components = append(overlay.Components, "../components/"+c.folder)
+		if err := c.writeTo(disk, inMemory+"/components/"+c.folder); err != nil {
+			return err
+		}
+	}
+	return writeKustomization(disk, folder, overlay)
 }
 
 // writeTo lays the whole Component out.

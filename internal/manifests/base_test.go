@@ -149,6 +149,11 @@ func TestWhatABaseMustNotHave(t *testing.T) {
 			want:  []string{"base/kustomization.yaml:1:1: error: the base builds no StatefulSet shop/redis, which a patch is for: applying it would fail [manifests/base-missing]"},
 			hint:  "the nearest in the base is rediss",
 		},
+		"a workload of another kind": {
+			edits: []edit{{workloads, "kind: StatefulSet", "kind: Deployment"}},
+			want:  []string{"base/kustomization.yaml:1:1: error: the base builds no StatefulSet shop/redis, which a patch is for: applying it would fail [manifests/base-missing]"},
+			hint:  "the base has a Deployment of that name",
+		},
 		"no Service at all": {
 			edits: []edit{{kustomization, "  - services.yaml\n", ""}},
 			want: []string{
@@ -484,6 +489,23 @@ func TestBasesWithoutANamespace(t *testing.T) {
 			t.Errorf("%d objects, findings %v, error %v", len(objects), found, err)
 		}
 	})
+	t.Run("one object for two namespaces stops", func(t *testing.T) {
+		twice := scaled()
+		twice.Bases.Namespaced = false
+		redis := twice.Workloads[1]
+		redis.Namespace = "stock"
+		twice.Workloads = append(twice.Workloads, redis)
+		components := withoutNamespace(t)
+		components["mesh/workloads/stock/statefulset-redis.yaml"] = components[shop+"statefulset-redis.yaml"]
+		components["mesh/workloads/stock/kustomization.yaml"] = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{path: statefulset-redis.yaml}]\n"
+		_, found, err := over(t, twice, components, raw, "base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectFindings(t, found, []string{
+			"base/workloads.yaml:25:3: error: StatefulSet shop/redis and StatefulSet stock/redis are one object in the base, which has no namespaces: the patches of both would change it [manifests/base-namespace]",
+		}, "a base of its own")
+	})
 	t.Run("a base that sets one stops", func(t *testing.T) {
 		_, found, err := over(t, p, withoutNamespace(t), userBase(t), "base")
 		if err != nil || len(found) != 5 {
@@ -529,4 +551,32 @@ func TestWhatIsOnTheNetwork(t *testing.T) {
 			t.Errorf("%q: got %v", text, got)
 		}
 	}
+}
+
+// Whatever stands in the user's folder is a finding or a build, never a panic.
+func FuzzBase(f *testing.F) {
+	f.Add("resources: [a.yaml]\n", "kind: Deployment\nmetadata: {name: cart, namespace: shop}\napiVersion: apps/v1\n")
+	f.Add("resources: [a.yaml]\nvars: []\npatchesStrategicMerge: [a.yaml]\n", "kind: List\nitems: [{kind: Service, apiVersion: v1, metadata: {name: cart, annotations: []}}]\n")
+	f.Add("bases: [.]\n", "- a\n")
+	f.Add("resources: [a.yaml]\nnamePrefix: x-\n", "kind: HorizontalPodAutoscaler\napiVersion: autoscaling/v2\nmetadata: {name: cart-hpa}\nspec: {metrics: {}, scaleTargetRef: []}\n")
+	folders, err := foldersOf("mesh", treeOf(f, patches(f)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	components, err := componentsOf(folders, scaled().Bases)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, kustomization, objects string) {
+		inFolder(t, map[string]string{"base/kustomization.yaml": kustomization, "base/a.yaml": objects})
+		_, found, err := Input{Plan: scaled(), Base: "base", Pos: position}.overBase(components)
+		if err == nil && !found.HasErrors() {
+			t.Errorf("the planned objects are not all in it, and nothing is found")
+		}
+		for _, finding := range found {
+			if !strings.HasPrefix(finding.File, "base") || finding.Hint == "" {
+				t.Errorf("no place or no hint: %s", finding)
+			}
+		}
+	})
 }

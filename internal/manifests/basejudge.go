@@ -14,6 +14,7 @@ type baseJudge struct {
 	base   *base
 	byKind map[string][]baseObject
 	actual map[ref]baseObject // what each planned object is in the base
+	taken  map[ref]ref        // the planned object that each of the base's is
 	found  diag.List
 }
 
@@ -83,8 +84,7 @@ func (j *baseJudge) locate(r ref) (baseObject, bool) {
 		j.missing(r)
 		return baseObject{}, false
 	case 1:
-		j.actual[r] = matches[0]
-		return matches[0], true
+		return matches[0], j.take(r, matches[0])
 	}
 	var names []string
 	for _, o := range matches {
@@ -95,6 +95,19 @@ func (j *baseJudge) locate(r ref) (baseObject, bool) {
 		fmt.Sprintf("the base has %s %d times, as %s: a patch for %s would be for each of them, and kustomize refuses", r, len(matches), strings.Join(names, " and "), r.name),
 		"put the generated Component into each kustomization that sets a namePrefix, beside the base, and give --base one of these")
 	return baseObject{}, false
+}
+
+// take notes what a planned object is in the base. Where bases have no namespace,
+// one object may answer to two.
+func (j *baseJudge) take(r ref, o baseObject) bool {
+	if other, taken := j.taken[o.ref]; taken {
+		j.add(diag.Error, "manifests/base-namespace", o, []any{"metadata", "name"},
+			fmt.Sprintf("%s and %s are one object in the base, which has no namespaces: the patches of both would change it", other, r),
+			"prove each namespace over a base of its own: give --base the kustomization that sets the namespaces, and leave spec.kubernetes.bases.namespaced out")
+		return false
+	}
+	j.actual[r], j.taken[o.ref] = o, r
+	return true
 }
 
 // namespace is the one that the base's object has when the profile is right.
@@ -128,13 +141,26 @@ func (j *baseJudge) missing(r ref) {
 		}
 	}
 	hint := "add it to the base, or correct its name in the profile"
-	if nearest, ok := diag.Nearest(r.name, names); ok {
+	if other := (ref{otherKind(r.kind), j.namespace(r), r.name}); len(j.base.index[other]) > 0 {
+		hint = "the base has a " + other.kind + " of that name: correct spec.services[].workload.kind"
+	} else if nearest, ok := diag.Nearest(r.name, names); ok {
 		hint = "the nearest in the base is " + nearest + "; the profile and the base must call it the same"
 	}
 	j.found = append(j.found, diag.Finding{
 		Severity: diag.Error, ID: id, Pos: j.base.kustomization(), Subject: r.String(),
 		Message: fmt.Sprintf("the base builds no %s, which a patch is for: applying it would fail", r), Hint: hint,
 	})
+}
+
+// otherKind is the kind that a workload may be mistaken for.
+func otherKind(kind string) string {
+	switch kind {
+	case "Deployment":
+		return "StatefulSet"
+	case "StatefulSet":
+		return "Deployment"
+	}
+	return ""
 }
 
 func (j *baseJudge) wrongNamespace(r ref, o baseObject) {

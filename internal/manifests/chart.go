@@ -32,8 +32,8 @@ const embeddedFolder = "charts/istio-control/istio-discovery"
 type Builder struct {
 	chart    *chart.Chart
 	minor    string
-	standIns []standIns
-	proofs   sync.Map // of proof, by what it depends on
+	standIns map[string]standIns // by their end, hostile or bare
+	proofs   sync.Map            // of proof, by what it depends on
 }
 
 // Open reads the istiod chart at a path, a folder or a .tgz, or the embedded one

@@ -1,13 +1,16 @@
 package manifests
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/meshgen/meshgen/internal/plan"
@@ -22,6 +25,7 @@ type component struct {
 	bases         plan.Bases
 	data          map[string][]byte // by the file's name in the folder
 	touches       map[string]ref    // resources and patches; the others are configurations
+	targeted      map[string]bool   // patches that hold operations, not an object
 	files         map[ref][]string  // by the object, in the kustomization's order
 }
 
@@ -30,7 +34,7 @@ type component struct {
 func readComponent(d *folder, bases plan.Bases) (*component, error) {
 	c := &component{
 		folder: d.path, namespace: path.Base(d.path), kustomization: d.kustomization, bases: bases,
-		data: map[string][]byte{}, touches: map[string]ref{}, files: map[ref][]string{},
+		data: map[string][]byte{}, touches: map[string]ref{}, targeted: map[string]bool{}, files: map[ref][]string{},
 	}
 	for _, f := range d.files {
 		if path.Base(f.Path) != kustomizationFile {
@@ -69,7 +73,7 @@ func (c *component) take(name string, target *types.Selector) error {
 	if r, err = c.placed(r); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	c.touches[name] = r
+	c.touches[name], c.targeted[name] = r, target != nil
 	c.files[r] = append(c.files[r], name)
 	return nil
 }
@@ -80,20 +84,32 @@ func subjectOf(data []byte, target *types.Selector) (ref, error) {
 	if target != nil {
 		return ref{target.Kind, target.Namespace, target.Name}, nil
 	}
-	objects, err := decodeAll(data)
-	if err != nil {
-		return ref{}, err
-	}
-	if len(objects) == 0 {
-		return ref{}, errors.New("it is empty")
-	}
-	for _, o := range objects[1:] {
-		if refOf(o) != refOf(objects[0]) {
-			return ref{}, fmt.Errorf("it is for %s and for %s", refOf(objects[0]), refOf(o))
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var r ref
+	for {
+		var h header
+		err := d.Decode(&h)
+		switch {
+		case errors.Is(err, io.EOF) && r == ref{}:
+			return r, errors.New("it is empty")
+		case errors.Is(err, io.EOF):
+			return r, nil
+		case err != nil:
+			return r, err
+		case r != ref{} && r != h.ref():
+			return r, fmt.Errorf("it is for %s and for %s", r, h.ref())
 		}
+		r = h.ref()
 	}
-	return refOf(objects[0]), nil
 }
+
+// header is as much of an object as names it.
+type header struct {
+	Kind     string
+	Metadata struct{ Name, Namespace string }
+}
+
+func (h header) ref() ref { return ref{h.Kind, h.Metadata.Namespace, h.Metadata.Name} }
 
 // placed is the object in the Component's namespace, which a file must name as
 // the bases do: kustomize finds an object only by what both say.

@@ -28,7 +28,7 @@ const partsABuild = 16
 // proveComponents builds each namespace's Component over hostile stand-ins, and
 // returns what comes out for the objects that meshgen touches. The error is the
 // first in the order of namespaces and parts, whichever build ends first.
-func proveComponents(p *plan.Plan, components map[string]*component, ends []standIns) ([]Object, error) {
+func proveComponents(p *plan.Plan, components map[string]*component, ends map[string]standIns) ([]Object, error) {
 	var chunks []chunk
 	parts := partsOf(p)
 	for _, namespace := range slices.Sorted(maps.Keys(parts)) {
@@ -40,7 +40,8 @@ func proveComponents(p *plan.Plan, components map[string]*component, ends []stan
 			return nil, fmt.Errorf("%s: %w", c.folder, err)
 		}
 		for some := range slices.Chunk(parts[namespace], partsABuild) {
-			chunks = append(chunks, chunk{component: c, parts: some, istiod: p.Istiod, ends: ends})
+			first := len(chunks) == 0 || chunks[len(chunks)-1].component != c
+			chunks = append(chunks, chunk{c, some, first, p.Istiod, ends["hostile"], ends["bare"]})
 		}
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(components)) {
@@ -73,31 +74,24 @@ func proveAll(chunks []chunk) ([]Object, error) {
 
 // chunk is some of a namespace's parts, and the Component that changes them.
 type chunk struct {
-	component *component
-	parts     []part
-	istiod    plan.Istiod
-	ends      []standIns
-	standIns  // of the ends, the one that is built
+	component     *component
+	parts         []part
+	first         bool // of its namespace: bystanders stand beside it
+	istiod        plan.Istiod
+	hostile, bare standIns
 }
 
-// prove builds the parts of the Component over each of the stand-ins, under a
-// prefix. The objects are those of the first.
+// prove holds the parts of the Component over both ends of what users have.
 func (c chunk) prove() ([]Object, error) {
-	var objects []Object
-	for i, end := range c.ends {
-		c.standIns = end
-		built, err := c.proveOver()
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			objects = built
-		}
+	objects, err := c.proveHostile()
+	if err != nil {
+		return nil, err
 	}
-	return objects, nil
+	return objects, c.proveBare()
 }
 
-func (c chunk) proveOver() ([]Object, error) {
+// proveHostile builds the parts over hostile stand-ins, under a prefix.
+func (c chunk) proveHostile() ([]Object, error) {
 	before := c.base()
 	after, err := c.build()
 	if err != nil {
@@ -138,7 +132,7 @@ func (c chunk) judgeOthers(before, after map[ref]map[string]any) error {
 }
 
 func (c chunk) fail(where string, err error) error {
-	return fmt.Errorf("%s over %s stand-ins: %w", where, c.standIns.name, err)
+	return fmt.Errorf("%s over hostile stand-ins: %w", where, err)
 }
 
 func compareRefs(x, y ref) int {
@@ -146,14 +140,17 @@ func compareRefs(x, y ref) int {
 }
 
 func (c chunk) bystanders() []map[string]any {
-	return c.standIns.bystanders(c.parts[0], c.component.bases.Namespaced)
+	if !c.first {
+		return nil
+	}
+	return c.hostile.bystanders(c.parts[0], c.component.bases.Namespaced)
 }
 
 // base is the stand-ins under the prefix, by the name without.
 func (c chunk) base() map[ref]map[string]any {
 	before := map[ref]map[string]any{}
 	for _, object := range c.all() {
-		before[refOf(object)] = prefixed(object, len(c.component.kustomization.Configurations) > 0)
+		before[refOf(object)] = prefixed(object)
 	}
 	return before
 }
@@ -161,7 +158,7 @@ func (c chunk) base() map[ref]map[string]any {
 func (c chunk) all() []map[string]any {
 	var all []map[string]any
 	for _, p := range c.parts {
-		all = append(all, c.standIns.of(p)...)
+		all = append(all, c.hostile.of(p)...)
 	}
 	return append(all, c.bystanders()...)
 }

@@ -159,7 +159,7 @@ func TestAFaultyGeneratorIsCaught(t *testing.T) {
 		},
 		"that replaces a list which may not be there": {
 			[]mutation{{"deployment-cart.yaml", "topologySpreadConstraints: null", "{}"}, {"deployment-cart.yaml", "topologySpreadConstraints:\n", "topologySpreadConstraints:\n        - $patch: replace\n"}},
-			"deployment-cart.yaml over bare stand-ins: Deployment shop/cart: spec.template.spec.topologySpreadConstraints is [{\"$patch\":\"replace\"}], planned is [",
+			"deployment-cart.yaml over a bare stand-in: Deployment shop/cart: spec.template.spec.topologySpreadConstraints is [{\"$patch\":\"replace\"}], planned is [",
 		},
 		"that counts the pods of a StatefulSet by a key that they do not have": {
 			[]mutation{{"statefulset-redis.yaml", "controller-revision-hash", "pod-template-hash"}},
@@ -257,7 +257,7 @@ func TestAFaultyGeneratorIsCaught(t *testing.T) {
 			`metadata.labels.team was "checkout" and is "mesh"`,
 		},
 		"that changes what no part of the plan knows": {
-			[]mutation{{"kustomization.yaml", "kind: Component\n", "kind: Component\nimages: [{name: registry.example.com/server, newTag: \"8\"}]\n"}},
+			[]mutation{{"kustomization.yaml", "kind: Component\n", "kind: Component\nimages: [{name: server, newTag: \"8\"}]\n"}},
 			"spec.template.spec.containers[0].image was ",
 		},
 		"that writes a file for an object that is not planned": {

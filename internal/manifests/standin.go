@@ -3,7 +3,9 @@ package manifests
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -22,47 +24,37 @@ var standInFiles embed.FS
 const proofPrefix = "proof-"
 
 // standIns make the objects that a Component is proven against, by kind.
-type standIns struct {
-	name    string // hostile or bare
-	objects map[string]map[string]any
-}
+type standIns map[string]map[string]any
 
-// loadStandIns reads both ends; the gate judges what comes out of the first.
-func loadStandIns() ([]standIns, error) {
-	var all []standIns
-	for _, name := range []string{"hostile", "bare"} {
-		s := standIns{name, map[string]map[string]any{}}
-		entries, err := standInFiles.ReadDir("standins/" + name)
+// loadStandIns reads the stand-ins by their end, hostile and bare.
+func loadStandIns() (map[string]standIns, error) {
+	ends := map[string]standIns{}
+	err := fs.WalkDir(standInFiles, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := standInFiles.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, entry := range entries {
-			if err := s.read("standins/" + name + "/" + entry.Name()); err != nil {
-				return nil, err
-			}
+		var object map[string]any
+		if err := yaml.Unmarshal(data, &object); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
 		}
-		all = append(all, s)
-	}
-	return all, nil
-}
-
-func (s standIns) read(file string) error {
-	data, err := standInFiles.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	var object map[string]any
-	if err := yaml.Unmarshal(data, &object); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	s.objects[Object{Object: object}.kind()] = object
-	return nil
+		end := path.Base(path.Dir(file))
+		if ends[end] == nil {
+			ends[end] = standIns{}
+		}
+		ends[end][Object{Object: object}.kind()] = object
+		return nil
+	})
+	return ends, err
 }
 
 // make is a stand-in; target is the workload that an autoscaler scales.
 func (s standIns) make(r, target ref) map[string]any {
 	words := strings.NewReplacer("NAMESPACE", r.namespace, "NAME", r.name, "KIND", target.kind, "TARGET", target.name)
-	return filled(s.objects[r.kind], words).(map[string]any)
+	return filled(s[r.kind], words).(map[string]any)
 }
 
 // filled is a copy with its words put in.
@@ -118,22 +110,23 @@ func (s standIns) bystanders(p part, namespaced bool) []map[string]any {
 	if namespaced {
 		namespace, name = namespace+"-bystander", p.ref().name
 	}
-	target := ref{"Deployment", namespace, name}
-	all := []map[string]any{s.make(target, ref{})}
-	for _, kind := range []string{"Service", "HorizontalPodAutoscaler", "ScaledObject"} {
-		all = append(all, s.make(ref{kind, namespace, name}, target))
+	var all []map[string]any
+	for _, kind := range []string{"Deployment", "Service", "HorizontalPodAutoscaler", "ScaledObject"} {
+		all = append(all, s.make(ref{kind, namespace, name}, ref{"Deployment", namespace, elsewhere}))
 	}
 	return all
 }
 
+// elsewhere is a workload that no stand-in is, so its name gets no prefix.
+const elsewhere = "elsewhere"
+
 // prefixed is a stand-in as kustomize must leave it under the prefix: the name,
-// and the name of what it scales. Kustomize follows an HPA's target by itself,
-// and a ScaledObject's where a configuration tells it to.
-func prefixed(object map[string]any, configured bool) map[string]any {
+// and the name of what it scales.
+func prefixed(object map[string]any) map[string]any {
 	o := deepCopy(object)
 	metadata := o["metadata"].(map[string]any)
 	metadata["name"] = proofPrefix + metadata["name"].(string)
-	if target, ok := at(o, "spec", "scaleTargetRef").(map[string]any); ok && (configured || o["kind"] != "ScaledObject") {
+	if target, ok := at(o, "spec", "scaleTargetRef").(map[string]any); ok && target["name"] != elsewhere {
 		target["name"] = proofPrefix + target["name"].(string)
 	}
 	return o

@@ -11,14 +11,11 @@
 #     karpenter#2257
 package meshgen.workload.revisions_apart
 
-import data.lib.istiod
 import data.lib.objects
 import data.lib.pods
 
-# The constraints of istiod are judged by istiod/zone-spread.
 deny contains v if {
 	some w in pods.spread
-	not w in istiod.deployments
 	some i, c in pods.constraints(w)
 	pods.on_zones(c)
 	keys := object.get(c, "matchLabelKeys", [])
