@@ -61,9 +61,10 @@ func (c *component) apply(r ref, object map[string]any) (map[string]any, error) 
 	return nodes[0].Map()
 }
 
-// filters are what a patch file does, one for each of its documents.
+// filters are what a patch file does, one for each of its documents. A file with
+// a target holds operations.
 func (c *component) filters(name string) ([]kio.Filter, error) {
-	if c.targeted[name] {
+	if c.patches[name].Target != nil {
 		return []kio.Filter{patchjson6902.Filter{Patch: string(c.data[name])}}, nil
 	}
 	docs, err := kio.FromBytes(c.data[name])

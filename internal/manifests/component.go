@@ -25,8 +25,8 @@ type component struct {
 	bases         plan.Bases
 	data          map[string][]byte // by the file's name in the folder
 	touches       map[string]ref    // resources and patches; the others are configurations
-	targeted      map[string]bool   // patches that hold operations, not an object
-	files         map[ref][]string  // by the object, in the kustomization's order
+	patches       map[string]types.Patch
+	files         map[ref][]string // by the object, in the kustomization's order
 }
 
 // readComponent reads a folder's Component. It may hold nothing but whole files
@@ -34,7 +34,7 @@ type component struct {
 func readComponent(d *folder, bases plan.Bases) (*component, error) {
 	c := &component{
 		folder: d.path, namespace: path.Base(d.path), kustomization: d.kustomization, bases: bases,
-		data: map[string][]byte{}, touches: map[string]ref{}, targeted: map[string]bool{}, files: map[ref][]string{},
+		data: map[string][]byte{}, touches: map[string]ref{}, patches: map[string]types.Patch{}, files: map[ref][]string{},
 	}
 	for _, f := range d.files {
 		if path.Base(f.Path) != kustomizationFile {
@@ -53,6 +53,7 @@ func readComponent(d *folder, bases plan.Bases) (*component, error) {
 		if err := c.take(p.Path, p.Target); err != nil {
 			return nil, err
 		}
+		c.patches[p.Path] = p
 	}
 	return c, c.complete()
 }
@@ -73,7 +74,7 @@ func (c *component) take(name string, target *types.Selector) error {
 	if r, err = c.placed(r); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	c.touches[name], c.targeted[name] = r, target != nil
+	c.touches[name] = r
 	c.files[r] = append(c.files[r], name)
 	return nil
 }
@@ -159,25 +160,22 @@ func (c *component) judgeExtra(parts []part) error {
 	return nil
 }
 
-// of is the Component with the files of these parts alone.
+// of is the Component with the files of these parts alone. Each object's files
+// stay in their order, and no other object minds it.
 func (c *component) of(parts []part) (types.Kustomization, map[string][]byte) {
 	k := c.kustomization
 	k.Resources, k.Patches = nil, nil
 	files := map[string][]byte{}
-	keep := map[ref]bool{}
 	for _, p := range parts {
 		for _, change := range p.changes("", plan.Istiod{}) {
-			keep[change.ref] = true
-		}
-	}
-	for _, name := range c.kustomization.Resources {
-		if keep[c.touches[name]] {
-			k.Resources, files[name] = append(k.Resources, name), c.data[name]
-		}
-	}
-	for _, p := range c.kustomization.Patches {
-		if keep[c.touches[p.Path]] {
-			k.Patches, files[p.Path] = append(k.Patches, p), c.data[p.Path]
+			for _, name := range c.files[change.ref] {
+				files[name] = c.data[name]
+				if patch, ok := c.patches[name]; ok {
+					k.Patches = append(k.Patches, patch)
+				} else {
+					k.Resources = append(k.Resources, name)
+				}
+			}
 		}
 	}
 	for _, name := range c.kustomization.Configurations {
