@@ -41,7 +41,7 @@ func proveComponents(p *plan.Plan, components map[string]*component, ends map[st
 		}
 		for some := range slices.Chunk(parts[namespace], partsABuild) {
 			first := len(chunks) == 0 || chunks[len(chunks)-1].component != c
-			chunks = append(chunks, chunk{c, some, first, p.Istiod, ends["hostile"], ends["bare"]})
+			chunks = append(chunks, chunk{component: c, parts: some, first: first, istiod: p.Istiod, hostile: ends["hostile"], bare: ends["bare"]})
 		}
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(components)) {
@@ -49,7 +49,25 @@ func proveComponents(p *plan.Plan, components map[string]*component, ends map[st
 			return nil, fmt.Errorf("%s: nothing is planned for namespace %s", components[namespace].folder, namespace)
 		}
 	}
+	sample(chunks)
 	return proveAll(chunks)
+}
+
+// sample picks the first object of each shape of change: over a bare stand-in all
+// of one shape come to the same.
+func sample(chunks []chunk) {
+	seen := map[string]bool{}
+	for i := range chunks {
+		c := &chunks[i]
+		c.samples = map[ref]bool{}
+		for _, p := range c.parts {
+			for _, change := range p.changes(p.ref().name, c.istiod) {
+				if s := change.shape(); change.effect == patched && !seen[s] {
+					seen[s], c.samples[change.ref] = true, true
+				}
+			}
+		}
+	}
 }
 
 func componentFolder(cluster, namespace string) string {
@@ -76,7 +94,8 @@ func proveAll(chunks []chunk) ([]Object, error) {
 type chunk struct {
 	component     *component
 	parts         []part
-	first         bool // of its namespace: bystanders stand beside it
+	first         bool         // of its namespace: bystanders stand beside it
+	samples       map[ref]bool // the objects that are proven over bare stand-ins too
 	istiod        plan.Istiod
 	hostile, bare standIns
 }

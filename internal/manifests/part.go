@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/meshgen/meshgen/internal/plan"
@@ -69,6 +70,25 @@ type change struct {
 	ref    ref
 	effect effect
 	owned  []owned
+}
+
+// shape is what kind of object is patched at which paths, with how much; values
+// and names aside.
+func (c change) shape() string {
+	shape := c.ref.kind
+	for _, o := range c.owned {
+		amount := "set"
+		switch w := o.want.(type) {
+		case nil:
+			amount = "deleted"
+		case []any:
+			amount = fmt.Sprint(len(w))
+		case appended:
+			amount = fmt.Sprint(len(w), " more")
+		}
+		shape += " " + dotted(o.path) + " " + amount
+	}
+	return shape
 }
 
 // owned is a path that is meshgen's, and the planned value: a plain one, which
