@@ -9,11 +9,20 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
 
+// garbage is how much of it, in percent of what lives, may lie about before it is
+// collected. A run is short and lives in little: four times as much memory at the
+// most for a sixth of the time of a mesh of 1,000 services. GOGC overrides it.
+const garbage = 400
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 
