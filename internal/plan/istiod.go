@@ -117,11 +117,16 @@ func (b *builder) runningAge(terms []Term) *Running {
 
 // runningUnsafe is a warning: what the cluster runs today is unsafe, and the
 // output repairs it.
+// runningUnsafe warns of what runs today; planned is empty where it is deleted.
 func (b *builder) runningUnsafe(subject string, value any, why, planned, path string) {
+	hint := "applying the plan sets it to " + planned
+	if planned == "" {
+		hint = "applying the plan deletes it"
+	}
 	b.find(diag.Finding{
 		Severity: diag.Warning, ID: "plan/running-unsafe", Subject: subject,
 		Message: fmt.Sprintf("%s runs at %v: %s", subject, value, why),
-		Hint:    fmt.Sprintf("applying the plan sets it to %s", planned),
+		Hint:    hint,
 	}, path)
 }
 

@@ -231,14 +231,14 @@ func (s *routed) write(value, reason string) {
 	subject := "service/" + s.Namespace + "/" + s.Name + ".trafficDistribution"
 	runs := s.Routing.TrafficDistribution
 	if s.writer == hints.Annotation {
-		s.hintsFinding(subject)
+		s.hintsFinding(subject, value)
 		reason = "the annotation of topology hints goes; " + reason
 		if value == "" && runs != "" {
 			reason += fmt.Sprintf("; trafficDistribution %s, which would take effect without the annotation, goes with it", runs)
 		}
 	}
 	if value == "" && runs != "" && s.writer == hints.Field {
-		s.runningUnsafe(subject, runs, sayings(s.rules, fails), "nothing: the field is deleted", s.path+".routing.trafficDistribution")
+		s.runningUnsafe(subject, runs, sayings(s.rules, fails), "", s.path+".routing.trafficDistribution")
 	}
 	d := Decision{
 		Subject: subject, Unit: "spec.trafficDistribution", Reason: reason,

@@ -371,8 +371,11 @@ func (s *routed) placesOf(o outcome) string {
 }
 
 // hintsFinding is the warning that goes with the removal of the annotation.
-func (s *routed) hintsFinding(subject string) {
+func (s *routed) hintsFinding(subject, planned string) {
 	hint := "applying the plan deletes both annotations; calls then go to every endpoint until S1 to S9 hold"
+	if planned != "" {
+		hint = "applying the plan deletes both annotations and sets trafficDistribution to " + planned
+	}
 	if s.Routing.TrafficDistribution != "" {
 		hint += fmt.Sprintf("; trafficDistribution %s has had no effect beside the annotation", s.Routing.TrafficDistribution)
 	}
