@@ -116,8 +116,7 @@ func (b *builder) runningAge(terms []Term) *Running {
 }
 
 // runningUnsafe is a warning: what the cluster runs today is unsafe, and the
-// output repairs it.
-// runningUnsafe warns of what runs today; planned is empty where it is deleted.
+// output repairs it. Planned is empty where it deletes it.
 func (b *builder) runningUnsafe(subject string, value any, why, planned, path string) {
 	hint := "applying the plan sets it to " + planned
 	if planned == "" {
