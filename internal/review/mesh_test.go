@@ -51,7 +51,8 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 				p.Decisions = []plan.Decision{
 					{Subject: "service/shop/cart.trafficDistribution", Value: "PreferSameZone", Reason: "S1 to S9 hold"},
 					{Subject: "service/shop/flag.trafficDistribution", Reason: "F is 2", Running: &plan.Running{Value: "topology-mode: Auto", Verdict: plan.Unsafe}},
-					{Subject: "service/shop/a.trafficDistribution", Reason: "S1"}, {Subject: "service/shop/b.trafficDistribution", Reason: "S1"},
+					{Subject: "service/shop/a.trafficDistribution", Reason: "S1"},
+					{Subject: "service/shop/b.trafficDistribution", Reason: "S1"},
 				}
 			}, "Zone routing",
 			"| `shop/cart` | nothing | PreferSameZone | S1 to S9 hold |\n| `shop/flag` | topology-mode: Auto, unsafe | nothing | F is 2 |\n\n2 more Services have no zone routing and get none",
