@@ -25,6 +25,7 @@ const (
 	holds    result = "holds"
 	fails    result = "fails"
 	unproven result = "unproven"
+	waits    result = "waits" // cannot be judged before S1 holds
 )
 
 // judge applies the rules, and adds each with its sentence as a term.
@@ -127,7 +128,7 @@ func (s *routed) podsEverywhere() rule {
 			}
 			says := fmt.Sprintf("%s %s in %s, which needs %d", plural(n, "pod"), at.name, s.names[z], leastPods)
 			if s.q == nil {
-				return rule{"S3", unproven, says + " if calls come from there", ""}
+				return rule{"S3", waits, "for S1: " + says + " if calls come from there", ""}
 			}
 			return rule{"S3", fails, says, ""}
 		}
@@ -141,22 +142,32 @@ func (s *routed) podsEverywhere() rule {
 // calledFrom reports whether calls may come from the zone.
 func (s *routed) calledFrom(zone int) bool { return s.q == nil || s.q[zone].Sign() > 0 }
 
-// lacking is what a rule over loads lacks; ok is true where nothing does.
-func (s *routed) lacking(name string) (missing rule, ok bool) {
+// unjudged is what a rule over the fullest endpoint lacks; ok is true where
+// nothing does.
+func (s *routed) unjudged(name string) (missing rule, ok bool) {
 	switch {
 	case s.q == nil:
-		return rule{name, unproven, "needs to know where the callers are", ""}, false
-	case !s.sized():
-		return rule{name, unproven, "needs to know what an endpoint can do", "give capacity: perEndpoint and peak"}, false
+		return rule{name, waits, "for S1: it needs to know where the callers are", ""}, false
 	case s.worst.counts == nil:
 		return rule{name, unproven, "there is no endpoint", ""}, false
 	}
 	return rule{}, true
 }
 
+// unsized is unjudged for a rule over what an endpoint can do.
+func (s *routed) unsized(name string) (missing rule, ok bool) {
+	if missing, ok := s.unjudged(name); !ok {
+		return missing, false
+	}
+	if !s.sized() {
+		return rule{name, unproven, "needs to know what an endpoint can do", "give capacity: perEndpoint and peak"}, false
+	}
+	return rule{}, true
+}
+
 // S4: each zone carries its callers, with pods lost there.
 func (s *routed) roomInEachZone() rule {
-	if missing, ok := s.lacking("S4"); !ok {
+	if missing, ok := s.unsized("S4"); !ok {
 		return missing
 	}
 	at, zone, have := s.tightest()
@@ -194,7 +205,7 @@ func (s *routed) tightest() (at moment, zone int, have int64) {
 
 // S5: the autoscaler sees the mean, and acts before the fullest is full.
 func (s *routed) autoscalerSeesTheFullest() rule {
-	if missing, ok := s.lacking("S5"); !ok {
+	if missing, ok := s.unjudged("S5"); !ok {
 		return missing
 	}
 	use := s.d.set("fullestUse", "T * FWorst", "")
@@ -209,11 +220,8 @@ func (s *routed) autoscalerSeesTheFullest() rule {
 
 // S6: no endpoint carries much more than the mean, and none nothing.
 func (s *routed) loadEven() rule {
-	switch {
-	case s.q == nil:
-		return rule{"S6", unproven, "needs to know where the callers are", ""}
-	case s.worst.counts == nil:
-		return rule{"S6", unproven, "there is no endpoint", ""}
+	if missing, ok := s.unjudged("S6"); !ok {
+		return missing
 	}
 	most := &s.spec().Mesh.ZoneRouting.MaxOverload.Rat
 	note, _ := find(s.d.terms, "worst")
@@ -251,7 +259,7 @@ func standIn(n int64) string {
 
 // S8: after the loss of a zone the others carry its callers, wherever they go.
 func (s *routed) zoneMayBeLost() rule {
-	if missing, ok := s.lacking("S8"); !ok {
+	if missing, ok := s.unsized("S8"); !ok {
 		return missing
 	}
 	if len(s.open) < 2 {

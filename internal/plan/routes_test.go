@@ -76,7 +76,7 @@ func TestEachRuleAlone(t *testing.T) {
 		"all hold": {nil, "none", "none", ""},
 		"S1: no callers": {
 			func(_ *profile.Spec, s *profile.Service) { s.Clients = nil },
-			"none", "S1, S4, S5, S6, S8", "nothing says in which zones the callers are",
+			"none", "S1", "nothing says in which zones the callers are",
 		},
 		"S2: no workload": {
 			func(_ *profile.Spec, s *profile.Service) { s.Workload = nil },
@@ -102,9 +102,9 @@ func TestEachRuleAlone(t *testing.T) {
 			},
 			"S4", "none", "a at rest has 8 endpoints, and 34 % of the peak of 500 needs 10 with 7 pods lost",
 		},
-		"S4, S5 and S8: no capacity": {
+		"S4 and S8: no capacity": {
 			func(_ *profile.Spec, s *profile.Service) { s.Capacity = nil },
-			"none", "S4, S5, S8", "needs to know what an endpoint can do",
+			"none", "S4, S8", "needs to know what an endpoint can do",
 		},
 		"S5: the autoscaler waits too long": {
 			func(_ *profile.Spec, s *profile.Service) {

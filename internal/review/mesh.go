@@ -131,6 +131,10 @@ func (p *page) scopes() {
 		return
 	}
 	p.section("Sidecar scopes")
+	if slices.ContainsFunc(p.plan.Scopes, plan.Scope.Written) {
+		p.line("A scope that comes or changes is a full push to its proxies: one namespace at a time, and never within a freeze.")
+		p.line("")
+	}
 	p.table("scope", "rollout", "proxies", "hosts", "listed endpoints seen", "instead of")
 	for _, s := range p.plan.Scopes {
 		p.row("`"+scopeName(s)+"`", s.Rollout, fmt.Sprint(s.Proxies), fmt.Sprint(len(s.Hosts)), fmt.Sprint(s.Visible), fmt.Sprint(s.Listed))

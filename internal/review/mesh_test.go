@@ -64,7 +64,7 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 					{Namespace: "web", Name: "front", Hosts: []string{"./a"}, Rollout: "live", Proxies: 2, Visible: 3, Listed: 1700},
 				}
 			}, "Sidecar scopes",
-			"| `shop` | report | 10 | 2 | 16 | 1700 |\n| `web/front` | live | 2 | 1 | 3 | 1700 |\n\n`shop` is reported and not written; it would see `./*`, `istio-system/*`.",
+			"never within a freeze.\n\n| scope | rollout | proxies | hosts | listed endpoints seen | instead of |\n| --- | --- | --- | --- | --- | --- |\n| `shop` | report | 10 | 2 | 16 | 1700 |\n| `web/front` | live | 2 | 1 | 3 | 1700 |\n\n`shop` is reported and not written; it would see `./*`, `istio-system/*`.",
 		},
 		"decisions of Services stand in their own tables": {
 			func(p *plan.Plan) {
