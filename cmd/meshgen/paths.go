@@ -17,9 +17,9 @@ import (
 var profileNames = []string{"profile.yaml", "profile.yml", "profile.cue"}
 
 // findProfiles lists the profiles that the arguments name: files as they are,
-// folders walked for profiles, links not followed. folders says whether any
-// argument was a folder.
-func findProfiles(args []string) (paths []string, folders bool, err error) {
+// folders walked for profiles, links not followed. fleet says whether any
+// argument was a folder of clusters, and not the folder of one.
+func findProfiles(args []string) (paths []string, fleet bool, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil {
@@ -29,7 +29,6 @@ func findProfiles(args []string) (paths []string, folders bool, err error) {
 			paths = append(paths, arg)
 			continue
 		}
-		folders = true
 		below, err := walkFolder(arg)
 		if err != nil {
 			return nil, false, err
@@ -38,9 +37,10 @@ func findProfiles(args []string) (paths []string, folders bool, err error) {
 			return nil, false, fmt.Errorf("no profile.yaml, profile.yml or profile.cue below %s", arg)
 		}
 		paths = append(paths, below...)
+		fleet = fleet || slices.ContainsFunc(below, func(path string) bool { return filepath.Dir(path) != filepath.Clean(arg) })
 	}
 	slices.Sort(paths)
-	return slices.Compact(paths), folders, nil
+	return slices.Compact(paths), fleet, nil
 }
 
 func walkFolder(root string) ([]string, error) {

@@ -26,8 +26,9 @@ DIR. Nothing of a cluster is written unless each of its stages was clean of
 errors. With --check nothing is written: what would change is printed as a
 unified diff, and the exit status is 2.
 
-With a folder argument, cluster folders below DIR that a meshgen.lock.json calls
-meshgen's, and whose profile is gone, are removed.`,
+With a folder of clusters as the argument, cluster folders below DIR that a
+meshgen.lock.json calls meshgen's, and whose profile is gone, are removed; the
+folder of one cluster leaves the others alone.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
@@ -42,7 +43,7 @@ meshgen's, and whose profile is gone, are removed.`,
 }
 
 func (r rendering) run(cmd *cobra.Command, args []string) error {
-	paths, folders, err := findProfiles(args)
+	paths, fleetwide, err := findProfiles(args)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if folders && !unnamed && worst != failed {
+	if fleetwide && !unnamed && worst != failed {
 		s, err := r.orphans(clusters)
 		if err != nil {
 			return err

@@ -142,7 +142,7 @@ func TestWhatABaseMustNotHave(t *testing.T) {
 		"replicas beside a ScaledObject": {
 			edits: []edit{{workloads, "spec:\n", "spec:\n  replicas: 4\n"}},
 			want:  []string{"base/workloads.yaml:6:3: error: Deployment shop/cart keeps spec.replicas 4 in the base, and ScaledObject cart scales it: each sync would reset what the autoscaler set [manifests/base-replicas]"},
-			hint:  "adopt in two steps",
+			hint:  "adopt in the two steps",
 		},
 		"no workload of that name": {
 			edits: []edit{{workloads, "name: redis\n", "name: rediss\n"}},
@@ -262,7 +262,7 @@ func TestWhatABaseMustNotHave(t *testing.T) {
 			edits:  []edit{{"eu/kustomization.yaml", "", "namePrefix: eu-\nresources: [../base]\n"}},
 			folder: "eu",
 			want:   []string{"base/autoscalers.yaml:4:3: error: HorizontalPodAutoscaler shop/cart-hpa is called eu-cart-hpa once the base has put its prefix on: KEDA would look for an HPA cart-hpa that is not there, and the one that is would go [manifests/base-two-names]"},
-			hint:   "put the generated Component into the kustomization that sets the prefix",
+			hint:   "write the names that the cluster has into the profile, such as autoscaling.running.hpa: eu-cart-hpa",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -279,7 +279,7 @@ func (j *baseJudge) replicas(w workload, o baseObject) {
 	if n, _ := get(o.object, path); n != nil {
 		j.add(diag.Error, "manifests/base-replicas", o, path,
 			fmt.Sprintf("%s keeps spec.replicas %v in the base, and ScaledObject %s scales it: each sync would reset what the autoscaler set", w.ref(), n, w.Scaling.Name),
-			fmt.Sprintf("adopt in two steps, as PLAN.md says: first let an autoscaler's floor of %d hold, then drop the field with server-side apply; dropped at once it resets the workload to 1 pod", w.Scaling.Min))
+			fmt.Sprintf("set autoscaling.running.replicasInManifest and adopt in the two steps that PLAN.md then gives: dropped at once the field resets the workload from %d or more pods to 1", w.Scaling.Min))
 	}
 }
 

@@ -86,7 +86,7 @@ func (j *baseJudge) takenOver(w workload, o baseObject) {
 	if o.ref.name != w.Scaling.HPA {
 		j.add(diag.Error, "manifests/base-two-names", o, []any{"metadata", "name"},
 			fmt.Sprintf("%s is called %s once the base has put its prefix on: KEDA would look for an HPA %s that is not there, and the one that is would go", w.hpa(), o.ref.name, w.Scaling.HPA),
-			"put the generated Component into the kustomization that sets the prefix, and give --base what that is over")
+			fmt.Sprintf("write the names that the cluster has into the profile, such as autoscaling.running.hpa: %s, and keep the Component over the kustomization that sets the prefix: no reference follows an HPA that is taken out", o.ref.name))
 		return
 	}
 	j.bounds(o, "minReplicas", "maxReplicas", 1, 0, w)

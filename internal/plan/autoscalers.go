@@ -72,7 +72,7 @@ func (b *builder) judgeRunning(w *deployed, path string) {
 		b.find(diag.Finding{
 			Severity: diag.Warning, ID: "plan/replicas-in-manifest", Subject: w.Subject(),
 			Message: fmt.Sprintf("the manifest of %s/%s has spec.replicas: every apply sets its pods back to that number, and dropping it resets them to 1 under Helm and client-side apply", w.Namespace, w.Name),
-			Hint:    "adopt in two steps, as PLAN.md says: first let the autoscaler's floor hold, then drop the field with server-side apply",
+			Hint:    "adopt in the two steps that PLAN.md gives: first nobody's record holds the field, then it is dropped",
 		}, path+".autoscaling.running.replicasInManifest")
 	}
 }

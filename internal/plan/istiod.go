@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 
 	"github.com/meshgen/meshgen/internal/diag"
@@ -145,13 +146,14 @@ func (b *builder) replicas() bool {
 func (b *builder) eventReplicas(i int) {
 	e := &b.events[i]
 	d := b.from("Cr", "theta", "Z")
-	d.input(Term{Name: "m", Value: b.most(i, b.connectionsOf), From: e.path, Note: "the largest sum of 1 and the excess of the events under way"})
+	m := b.eventTerm("m", i, b.connectionsOf, e.path)
+	d.input(m)
 	c := d.whole("C", "ceil(Cr * m)", "connections")
 	e.replicas = d.whole("replicas", "upTo(ceil(C / theta), Z)", "replicas")
 	b.largest = max(b.largest, e.replicas)
 	b.decide(d, Decision{
 		Subject: "istiod.replicas.event." + e.Name, Value: e.replicas, Unit: "replicas",
-		Reason: fmt.Sprintf("%s connections at %d a pod, up to a multiple of %s", grouped(c), b.threshold, plural(b.zones, "zone")),
+		Reason: fmt.Sprintf("%s connections at %d a pod, up to a multiple of %s", grouped(c), b.threshold, plural(b.zones, "zone")) + overlapText(m),
 		Source: "the HPA takes the largest of its triggers, so each must be enough alone",
 	}, e.path)
 	if e.replicas > 200 {
@@ -161,6 +163,15 @@ func (b *builder) eventReplicas(i int) {
 			Hint:    b.roomierHint(),
 		}, e.path)
 	}
+}
+
+// overlapText says that a multiplier is that of several events.
+func overlapText(m Term) string {
+	if m.Note == "" {
+		return ""
+	}
+	_, sum, _ := strings.Cut(m.Note, ", ")
+	return "; m = " + sum
 }
 
 func (b *builder) minReplicas() {
@@ -392,7 +403,7 @@ func (b *builder) adoption() {
 		b.find(diag.Finding{
 			Severity: diag.Warning, ID: "plan/replicas-in-manifest", Subject: b.plan.Istiod.Deployment,
 			Message: "the manifest that runs today has spec.replicas: dropping it resets istiod to 1 pod under Helm and client-side apply",
-			Hint:    "adopt in two steps, as PLAN.md says: first let the autoscaler's floor hold, then drop the field with server-side apply",
+			Hint:    "adopt in the two steps that PLAN.md gives: first nobody's record holds the field, then it is dropped",
 		}, "spec.istiod.running.replicasInManifest")
 	}
 }

@@ -119,16 +119,56 @@ func combined(set []int, multiplier func(event int) *big.Rat) *big.Rat {
 
 // most is the largest combined multiplier of the sets that hold the event.
 func (b *builder) most(event int, multiplier func(event int) *big.Rat) *big.Rat {
-	most := big.NewRat(1, 1)
+	m, _ := b.worstWith(event, multiplier)
+	return m
+}
+
+// worstWith is most, and the set of events that it is of: the smallest of equals.
+func (b *builder) worstWith(event int, multiplier func(event int) *big.Rat) (most *big.Rat, worst []int) {
+	most = big.NewRat(1, 1)
 	for _, set := range b.sets {
 		if !slices.Contains(set, event) {
 			continue
 		}
-		if m := combined(set, multiplier); m.Cmp(most) > 0 {
-			most = m
+		c := 1
+		m := combined(set, multiplier)
+		if worst != nil {
+			c = m.Cmp(most)
+		}
+		if c > 0 || c == 0 && len(set) < len(worst) {
+			most, worst = m, set
 		}
 	}
-	return most
+	return most, worst
+}
+
+// eventTerm is what an event multiplies by at the most: the profile's number,
+// or the sum of those that are under way together.
+func (b *builder) eventTerm(name string, event int, multiplier func(event int) *big.Rat, path string) Term {
+	m, set := b.worstWith(event, multiplier)
+	t := Term{Name: name, Value: m, From: path}
+	if together := b.together(event, set, multiplier); together != "" {
+		t.From, t.Note = "", path+", "+together
+	}
+	return t
+}
+
+// together says which other events add to this one, and by how much; empty where
+// none does.
+func (b *builder) together(event int, set []int, multiplier func(event int) *big.Rat) string {
+	sum, others := "1", false
+	for _, i := range set {
+		m := multiplier(i)
+		if m.Cmp(big.NewRat(1, 1)) == 0 {
+			continue
+		}
+		sum += fmt.Sprintf(" + (%s − 1) of %s", number(m, 4), b.events[i].Name)
+		others = others || i != event
+	}
+	if !others {
+		return ""
+	}
+	return sum + ": they overlap"
 }
 
 func (b *builder) connectionsOf(i int) *big.Rat { return b.events[i].connections }

@@ -84,16 +84,12 @@ func ordinal(n int) string {
 // the event covers, among the events that the Service names.
 func (b *builder) multiplierTerm(name string, service, event int) Term {
 	named := b.service(service).Events
-	m := b.most(event, func(i int) *big.Rat {
+	return b.eventTerm(name, event, func(i int) *big.Rat {
 		if e, ok := named[b.events[i].Name]; ok {
 			return &e.Multiplier.Rat
 		}
 		return big.NewRat(1, 1)
-	})
-	return Term{
-		Name: name, Value: m, From: b.eventPath(service, event),
-		Note: "the largest sum of 1 and the excess of the events under way that the Service names",
-	}
+	}, b.eventPath(service, event))
 }
 
 // eventPath is the field by which a Service names an event.
