@@ -15,7 +15,7 @@ import (
 // exists, the plan's findings hold an error and what depends on it is left out.
 // The error is a failure of meshgen's own arithmetic.
 func Build(p *profile.Profile) (*Plan, error) {
-	b := &builder{profile: p, plan: &Plan{Cluster: p.Metadata.Name}, judged: map[judgement]bool{}}
+	b := &builder{profile: p, plan: &Plan{Cluster: p.Metadata.Name}, judged: map[judgement]bool{}, local: map[string]bool{}}
 	b.exceptions()
 	b.place()
 	b.loads()
@@ -52,8 +52,9 @@ type builder struct {
 	err     error
 
 	workloads []deployed
-	deployed  map[string]int // index into workloads, by namespace/name
-	openZones int64          // that the workloads may use
+	deployed  map[string]int  // index into workloads, by namespace/name
+	openZones int64           // that the workloads may use
+	local     map[string]bool // Services whose calls stay in their zone, by namespace/name
 	judged    map[judgement]bool
 
 	zones  int64

@@ -72,6 +72,7 @@ type routed struct {
 	worst   fullest
 	rules   []rule
 	writer  hints.Writer // of the hints that run today
+	left    bool         // the field stays as it is, and nothing is written
 	today   todays       // of topology hints
 }
 
@@ -179,17 +180,22 @@ func (s *routed) settle() {
 	runs := s.Routing.TrafficDistribution
 	value, why := fieldValue(s.spec().Kubernetes.Version, s.spec().Istio.Version, s.Routing.Callers)
 	reason := ""
-	open := len(failed) > 0 || len(unproven) > 0 || value == ""
+	read := value != ""
+	open := len(failed) > 0 || len(unproven) > 0 || !read
 	switch {
 	case s.writer == hints.Field && s.harmful():
 		value, reason = "", summary(s.rules, fails)
 	case s.writer == hints.Field && open:
-		value, reason = runs, fmt.Sprintf("%s stays as it runs: neither F, stranded endpoints nor the loss of a zone fails, and %s", runs, s.missing(why))
+		s.left = true
+		value, reason = runs, fmt.Sprintf("%s is left as it runs: no number speaks for taking it away, and %s", runs, s.missing(why))
 		s.unprovenFinding(why)
 	case open:
 		value, reason = "", s.missing(why)
 	default:
 		reason = s.holdsReason(why)
+	}
+	if value != "" && read {
+		s.local[s.Namespace+"/"+s.Name] = true
 	}
 	s.write(value, reason)
 }
@@ -232,6 +238,9 @@ func (s *routed) write(value, reason string) {
 	runs := s.Routing.TrafficDistribution
 	if s.writer == hints.Annotation {
 		s.hintsFinding(subject, value)
+		if value == "" {
+			reason = "no zone routing instead: " + reason
+		}
 		reason = "the annotation of topology hints goes; " + reason
 		if value == "" && runs != "" {
 			reason += fmt.Sprintf("; trafficDistribution %s, which would take effect without the annotation, goes with it", runs)
@@ -249,7 +258,7 @@ func (s *routed) write(value, reason string) {
 		d.Value = value
 	}
 	s.decide(s.d, d, s.path+".routing")
-	if value != "" || runs != "" || s.writer == hints.Annotation {
+	if !s.left && (value != "" || runs != "" || s.writer == hints.Annotation) {
 		s.plan.Routes = append(s.plan.Routes, Route{Namespace: s.Namespace, Name: s.Name, TrafficDistribution: value, Reason: reason})
 	}
 }

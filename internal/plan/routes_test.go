@@ -192,10 +192,10 @@ func TestWhatRuns(t *testing.T) {
 		"the field under its older name":         {runs("PreferClose", "", nil), "PreferSameZone", true, Safe, nil},
 		"the field by node":                      {runs("PreferSameNode", "", nil), "PreferSameZone", true, Safe, nil},
 		"the field beside an annotation of none": {runs("PreferClose", "disabled", nil), "PreferSameZone", true, Safe, nil},
-		"the field, not proven":                  {runs("PreferClose", "", noRebalancer), "PreferClose", true, Same, []string{"plan/zone-routing-unproven"}},
+		"the field, not proven":                  {runs("PreferClose", "", noRebalancer), "PreferClose", false, Same, []string{"plan/zone-routing-unproven"}},
 		"the field, in versions that lack it": {
 			runs("PreferClose", "", func(s *profile.Spec, _ *profile.Service) { s.Kubernetes.Version = "1.30" }),
-			"PreferClose", true, Same,
+			"PreferClose", false, Same,
 			[]string{"plan/zone-routing-unproven"},
 		},
 		"the field, and a number fails": {runs("PreferSameZone", "", overloaded), nil, true, Unsafe, []string{"plan/running-unsafe"}},
@@ -204,7 +204,7 @@ func TestWhatRuns(t *testing.T) {
 				s.Mesh.ZoneRouting.PodsLost, s.Mesh.ZoneRouting.MaxOverload = 7, decimal("10")
 				s.Mesh.ZoneRouting.TargetUtilization = decimal("0.1")
 			}),
-			"PreferSameZone", true, Same,
+			"PreferSameZone", false, Same,
 			[]string{"plan/zone-routing-unproven"},
 		},
 		"the annotation, which is even":                      {runs("", "Auto", noRebalancer), nil, true, Safe, []string{"plan/topology-hints"}},
@@ -445,5 +445,29 @@ func TestRandomServices(t *testing.T) {
 	}
 	if added < 20 {
 		t.Errorf("only %d of 600 Services were sound", added)
+	}
+}
+
+// A field that is left as it runs is not written, and the zones are a hard
+// constraint only where somebody reads it.
+func TestAFieldThatIsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		kubernetes string
+		want       string
+	}{
+		"read by Kubernetes and the mesh": {"1.34", "topology.kubernetes.io/zone DoNotSchedule 1"},
+		"read by nobody":                  {"1.30", "topology.kubernetes.io/zone ScheduleAnyway 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pl, _ := cartRoute(t, func(s *profile.Spec, service *profile.Service) {
+				s.Kubernetes.Version, s.Kubernetes.Rebalancer = c.kubernetes, "none"
+				service.Routing.TrafficDistribution = "PreferClose"
+			})
+			d, _ := pl.Decision("workload/shop/cart.topologySpreadConstraints")
+			lines, _ := d.Value.([]string)
+			if len(pl.Routes) > 0 || len(lines) == 0 || lines[0] != c.want {
+				t.Errorf("routes %v, spread %v, want %s", pl.Routes, lines, c.want)
+			}
+		})
 	}
 }

@@ -23,10 +23,6 @@ func (b *builder) spread() {
 	if len(b.spec().Zones) < 2 {
 		return
 	}
-	routed := map[string]bool{} // Services whose calls stay in their zone, by namespace/name
-	for _, r := range b.plan.Routes {
-		routed[r.Namespace+"/"+r.Name] = r.TrafficDistribution != ""
-	}
 	var unlabelled []int // Services of workloads without labels
 	for i := range b.workloads {
 		w := &b.workloads[i]
@@ -37,7 +33,7 @@ func (b *builder) spread() {
 			unlabelled = append(unlabelled, w.services[0])
 			b.unspread(w)
 		default:
-			b.spreadOver(w, most, routed)
+			b.spreadOver(w, most)
 		}
 	}
 	b.unlabelledFinding(unlabelled)
@@ -66,11 +62,11 @@ const (
 
 // spreadOver decides the whole list of one workload. It has no minDomains: with
 // one, no pod can be placed while a zone is gone (kubernetes#115320).
-func (b *builder) spreadOver(w *deployed, most int64, routed map[string]bool) {
+func (b *builder) spreadOver(w *deployed, most int64) {
 	zone, why := soft, "zones and hosts are spread over as far as there is room: no calls rely on it"
 	for _, i := range w.services {
 		s := b.spec().Services[i]
-		if routed[s.Namespace+"/"+s.Name] {
+		if b.local[s.Namespace+"/"+s.Name] {
 			zone, why = hard, fmt.Sprintf("calls to %s stay in their zone, which is safe only while every zone has its share of the pods", s.Name)
 			break
 		}
