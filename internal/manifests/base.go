@@ -88,6 +88,9 @@ func (b *base) load() *diag.Finding {
 	if err != nil {
 		return b.fails(pathless(err))
 	}
+	if info, err := os.Stat(b.real); err == nil && !info.IsDir() {
+		return b.fails(errors.New("it is a file; name its folder"))
+	}
 	objects, err := b.build("before", nil)
 	var refused refusal
 	if errors.As(err, &refused) {

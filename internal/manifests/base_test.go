@@ -114,6 +114,7 @@ func TestTheComponentsOverTheUsersBase(t *testing.T) {
 		"deployment-cart.yaml Deployment shop/cart",
 		"scaledobject-cart.yaml ScaledObject shop/cart",
 		"statefulset-redis.yaml StatefulSet shop/redis",
+		"scaledobject-search.yaml Deployment shop/search",
 		"scaledobject-search.yaml ScaledObject shop/search-scaler",
 		"service-cart.yaml Service shop/cart",
 		"service-search.yaml Service shop/search",
@@ -125,7 +126,7 @@ func TestTheComponentsOverTheUsersBase(t *testing.T) {
 	if image != "cart:1" {
 		t.Errorf("the gate judges a stand-in and not the user's Deployment: its image is %v", image)
 	}
-	if annotations := at(objects[4].Object, "metadata", "annotations"); annotations != nil {
+	if annotations := at(objects[5].Object, "metadata", "annotations"); annotations != nil {
 		t.Errorf("kustomize's own annotations stay: %v", annotations)
 	}
 }
@@ -258,6 +259,16 @@ func TestWhatABaseMustNotHave(t *testing.T) {
 			want: []string{"shop/service.yaml:3:12: error: the base has Service shop/cart 2 times, as eu-cart and us-cart: a patch for cart would be for each of them, and kustomize refuses [manifests/base-two-names]"},
 			hint: "put the generated Component into each kustomization that sets a namePrefix",
 		},
+		"a container that requests nothing of what is aimed at": {
+			edits: []edit{{workloads, "requests: {cpu: 100m, memory: 64Mi}", "requests: {memory: 64Mi}"}},
+			want:  []string{"base/workloads.yaml:18:11: warning: container server of Deployment shop/cart requests no cpu in the base, and the ScaledObject aims at 65 % of what it requests: KEDA refuses that unless a LimitRange fills it in [manifests/base-requests]"},
+			hint:  "give the container a request",
+		},
+		"a ScaledObject without triggers": {
+			edits: []edit{{autoscalers, "  triggers:\n    - type: cpu\n      metricType: Utilization\n      metadata: {value: \"70\"}\n", ""}},
+			want:  []string{"base/autoscalers.yaml:19:1: error: ScaledObject shop/search-scaler has no triggers in the base: KEDA refuses it, and those of events come after its own [manifests/base-autoscaler]"},
+			hint:  "give it the triggers",
+		},
 		"an HPA whose name a prefix changes": {
 			edits:  []edit{{"eu/kustomization.yaml", "", "namePrefix: eu-\nresources: [../base]\n"}},
 			folder: "eu",
@@ -363,7 +374,7 @@ func TestABaseThatCannotBeBuilt(t *testing.T) {
 		},
 		"a folder without a kustomization": {nil, ".", "unable to find one of 'kustomization.yaml'"},
 		"no folder at all":                 {nil, "none", "none: error: the base none cannot be built: no such file or directory [manifests/base-fails]"},
-		"a file":                           {nil, kustomization, "file is not directory"},
+		"a file":                           {nil, kustomization, "it is a file; name its folder"},
 		"a folder for a file": {
 			[]edit{{kustomization, "resources:", "patches: [{path: folder}]\nresources:"}, {"base/folder/a", "", "a"}},
 			"",
@@ -485,7 +496,7 @@ func TestBasesWithoutANamespace(t *testing.T) {
 	raw := rewritten(t, userBase(t), []edit{{"base/kustomization.yaml", "namespace: shop\n", ""}})
 	t.Run("raw manifests pass", func(t *testing.T) {
 		objects, found, err := over(t, p, withoutNamespace(t), raw, "base")
-		if err != nil || len(found) > 0 || len(objects) != 6 || objects[0].text("metadata", "namespace") != "shop" {
+		if err != nil || len(found) > 0 || len(objects) != 7 || objects[0].text("metadata", "namespace") != "shop" {
 			t.Errorf("%d objects, findings %v, error %v", len(objects), found, err)
 		}
 	})
@@ -579,4 +590,23 @@ func FuzzBase(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A Service that the plan leaves alone may have routing that the profile does not
+// know of; one that the base does not have is not missed.
+func TestRoutingOfAServiceThatIsLeftAlone(t *testing.T) {
+	p := scaled()
+	p.Decisions = append(p.Decisions,
+		plan.Decision{Subject: "service/shop/till.trafficDistribution"}, plan.Decision{Subject: "service/shop/nowhere.trafficDistribution"})
+	files := rewritten(t, userBase(t), []edit{
+		{"base/kustomization.yaml", "  - services.yaml\n", "  - services.yaml\n  - till.yaml\n"},
+		{"base/till.yaml", "", "apiVersion: v1\nkind: Service\nmetadata: {name: till}\nspec:\n  trafficDistribution: PreferClose\n"},
+	})
+	_, found, err := over(t, p, patches(t), files, "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectFindings(t, found, []string{
+		"base/till.yaml:5:3: warning: Service shop/till has trafficDistribution PreferClose in the base, which the profile does not mention: the plan did not weigh it, and it stays [manifests/base-routing]",
+	}, "spec.services[].routing")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/plan"
 )
 
 // baseJudge holds the user's base against the plan before anything is patched.
@@ -42,9 +43,23 @@ func (j *baseJudge) judge() {
 	for _, w := range j.in.Plan.Workloads {
 		j.workload(workload{w}, scalers)
 	}
+	written := map[string]bool{}
 	for _, r := range j.in.Plan.Routes {
+		written[r.Subject()] = true
 		j.route(route{r}, running[r.Subject()])
 	}
+	for _, d := range j.in.Plan.Decisions {
+		if r, ok := routeOf(d.Subject); ok && !written[d.Subject] {
+			j.unwritten(r, running[d.Subject])
+		}
+	}
+}
+
+// routeOf is the Service that a decision on zone routing is about.
+func routeOf(subject string) (route, bool) {
+	name, ok := strings.CutPrefix(strings.TrimSuffix(subject, ".trafficDistribution"), "service/")
+	namespace, name, _ := strings.Cut(name, "/")
+	return route{plan.Route{Namespace: namespace, Name: name}}, ok
 }
 
 // running is what the profile says of today's zone routing, by decision.
@@ -285,17 +300,29 @@ func (j *baseJudge) replicas(w workload, o baseObject) {
 
 // route tells what today's routing is where the profile does not.
 func (j *baseJudge) route(r route, running string) {
-	o, ok := j.locate(r.ref())
-	if !ok {
-		return
+	if o, ok := j.locate(r.ref()); ok {
+		j.unmentioned(r, o, running, "the plan did not weigh it, and the patch replaces it")
 	}
+}
+
+// unwritten is route for a Service of which nothing is written; the base need not
+// have it.
+func (j *baseJudge) unwritten(r route, running string) {
+	at := r.ref()
+	at.namespace = j.namespace(at)
+	for _, o := range j.base.index[at] {
+		j.unmentioned(r, o, running, "the plan did not weigh it, and it stays")
+	}
+}
+
+func (j *baseJudge) unmentioned(r route, o baseObject, running, fate string) {
 	for _, path := range [][]any{distributionPath, modePath, hintsPath} {
 		value, _ := get(o.object, path)
 		if value == nil || strings.Contains(running, fmt.Sprint(value)) {
 			continue
 		}
 		j.add(diag.Warning, "manifests/base-routing", o, path,
-			fmt.Sprintf("%s has %s %v in the base, which the profile does not mention: the plan did not weigh it, and the patch replaces it", r.ref(), path[len(path)-1], value),
+			fmt.Sprintf("%s has %s %v in the base, which the profile does not mention: %s", r.ref(), path[len(path)-1], value, fate),
 			"say it under spec.services[].routing, so that the plan compares what runs with what it writes")
 	}
 }

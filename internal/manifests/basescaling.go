@@ -63,6 +63,9 @@ func (j *baseJudge) scaling(w workload, o baseObject, scalers map[ref][]baseObje
 			j.stranger(w, s)
 		}
 	}
+	if !w.Scaling.Extends {
+		j.requests(w, o)
+	}
 	switch named.kind {
 	case "HorizontalPodAutoscaler":
 		j.takenOver(w, taken)
@@ -130,7 +133,37 @@ func (j *baseJudge) extended(w workload, target, o baseObject) {
 			fmt.Sprintf("%s scales %s in the base, the profile says %s", o.ref, got, w.ref()),
 			"correct spec.services[].autoscaling.running.scaledObject")
 	}
+	if triggers, _ := get(o.object, []any{"spec", "triggers"}); triggers == nil {
+		j.add(diag.Error, "manifests/base-autoscaler", o, []any{"spec"},
+			fmt.Sprintf("%s has no triggers in the base: KEDA refuses it, and those of events come after its own", o.ref),
+			"give it the triggers that scale the workload outside events")
+	}
 	j.bounds(o, "minReplicaCount", "maxReplicaCount", 0, 100, w)
+}
+
+// requests finds containers whose utilization cannot be computed: a share of
+// nothing is requested. A LimitRange may fill it in, so it is a warning.
+func (j *baseJudge) requests(w workload, o baseObject) {
+	containers, _ := get(o.object, []any{"spec", "template", "spec", "containers"})
+	list, _ := containers.([]any)
+	for i, c := range list {
+		name, _ := at(c, "name").(string)
+		if w.Container != "" && name != w.Container {
+			continue
+		}
+		path := []any{"spec", "template", "spec", "containers", i}
+		j.request(o, path, c, "cpu", w.Scaling.CPUUtilization)
+		j.request(o, path, c, "memory", w.Scaling.MemoryUtilization)
+	}
+}
+
+func (j *baseJudge) request(o baseObject, path []any, container any, resource string, percent int64) {
+	if percent == 0 || at(container, "resources", "requests", resource) != nil || at(container, "resources", "limits", resource) != nil {
+		return
+	}
+	j.add(diag.Warning, "manifests/base-requests", o, path,
+		fmt.Sprintf("container %v of %s requests no %s in the base, and the ScaledObject aims at %d %% of what it requests: KEDA refuses that unless a LimitRange fills it in", at(container, "name"), o.ref, resource, percent),
+		"give the container a request, or name in workload.container the one that has it")
 }
 
 // bounds finds a floor or a ceiling that the plan would lower. What is absent
@@ -168,10 +201,14 @@ func (j *baseJudge) compare(after []baseObject, components map[string]*component
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", components[namespace].where(change.ref), err)
 				}
-				object.File = components[namespace].file(change.ref)
-				if object.Object != nil {
-					objects = append(objects, object)
+				if object.Object == nil {
+					continue
 				}
+				object.File = components[namespace].file(change.ref)
+				if change.effect == spared {
+					object.File = components[namespace].file(p.workload.scaledObject())
+				}
+				objects = append(objects, object)
 			}
 		}
 	}
@@ -188,7 +225,8 @@ func (j *baseJudge) settle(p part, c change, was, is map[ref]map[string]any) (Ob
 	if err := c.judge(before, after); err != nil {
 		return Object{}, err
 	}
-	if c.effect != patched && c.effect != added {
+	scaled := c.effect == spared && p.workload != nil && p.workload.Scaling != nil
+	if c.effect != patched && c.effect != added && !scaled {
 		return Object{}, nil
 	}
 	j.rename(p, planned, after)
