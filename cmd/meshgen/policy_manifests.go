@@ -60,6 +60,14 @@ func judge(ctx context.Context, s streams, paths []string) error {
 	return nil
 }
 
+// sets is how many there are, where there is more than one.
+func sets(parts [][]manifests.Object) int {
+	if len(parts) == 1 {
+		return 0
+	}
+	return len(parts)
+}
+
 func judgeParts(ctx context.Context, parts [][]manifests.Object) (found diag.List, needPlan int, err error) {
 	for _, part := range parts {
 		some, left, err := policies.CheckManifests(ctx, part)
@@ -83,7 +91,7 @@ func summary(s streams, c *manifests.Collection, needPlan int) error {
 	}{
 		{len(c.Objects), "objects judged"},
 		{c.Files, "files that hold them"},
-		{len(c.Parts) - 1, "more sets than one, by folder: an object stands in several"},
+		{sets(c.Parts), "sets judged apart, by folder: an object stands in several"},
 		{len(all) - needPlan, "policies"},
 		{needPlan, "policies left out: they need a plan"},
 		{c.Kustomizations, "kustomizations skipped: build them and judge what they build"},

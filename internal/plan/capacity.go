@@ -237,7 +237,7 @@ func (b *builder) requestsNote(r resource) string {
 			counted++
 		}
 	}
-	return fmt.Sprintf("%d of %d workloads give requests", counted, len(b.workloads))
+	return fmt.Sprintf("%d of %d workloads say what they request", counted, len(b.workloads))
 }
 
 // decideRoom says how much is left at the occasion that asks for most.
@@ -256,7 +256,7 @@ func (b *builder) decideRoom(r resource, m occasion, s space) {
 	left := d.whole("left", r.whole("room - asked"), r.shownUnit)
 	b.decide(d, Decision{
 		Subject: "capacity." + r.name, Value: left, Unit: r.shownUnit + " left",
-		Reason: fmt.Sprintf("%s istiod and the workloads request %s, the open pools have %s %s", m.name, r.text(m.asked), r.text(s.left), s.text()),
+		Reason: fmt.Sprintf("%s istiod and the workloads request %s (%s), the open pools have %s %s", m.name, r.text(m.asked), b.requestsNote(r), r.text(s.left), s.text()),
 		Source: "a pod that finds no room is pending while its trigger counts on it",
 	}, m.path)
 }

@@ -40,7 +40,7 @@ func ValueText(value any, unit string) string {
 	case string:
 		return v
 	case int64:
-		return fmt.Sprintf("%s %s", grouped(v), unit)
+		return measured(grouped(v), unit)
 	}
 	return fmt.Sprint(value)
 }
@@ -58,7 +58,7 @@ func explainInputs(s *strings.Builder, terms []Term) {
 		if t.Default {
 			from += " (default)"
 		}
-		fmt.Fprintf(rows, "    %s\t%s\t%s\n", t.Name, strings.TrimSpace(t.text()+" "+t.Unit), from)
+		fmt.Fprintf(rows, "    %s\t%s\t%s\n", t.Name, measured(t.text(), t.Unit), from)
 	}
 	rows.Flush()
 }
@@ -86,7 +86,7 @@ func explainTerms(s *strings.Builder, terms []Term) error {
 		s.WriteString(header)
 		header = ""
 		if t.Formula == "" {
-			fmt.Fprintf(s, "    %s = %s\n", t.Name, strings.TrimSpace(t.text()+" "+t.Unit))
+			fmt.Fprintf(s, "    %s = %s\n", t.Name, measured(t.text(), t.Unit))
 			if t.Note != "" {
 				fmt.Fprintf(s, "      %s\n", t.Note)
 			}
@@ -122,7 +122,7 @@ func explainFormula(s *strings.Builder, t Term, before []Term) error {
 	}
 	indent := "\n    " + strings.Repeat(" ", len(t.Name)) + " = "
 	fmt.Fprintf(s, "    %s = %s%s%s%s%s\n", t.Name, names, indent, numbers, indent,
-		strings.TrimSpace(Term{Value: value}.text()+" "+t.Unit))
+		measured(Term{Value: value}.text(), t.Unit))
 	return nil
 }
 
@@ -133,7 +133,7 @@ func explainRunning(s *strings.Builder, d Decision) error {
 	}
 	for _, t := range d.Running.Terms {
 		if t.Formula == "" {
-			fmt.Fprintf(s, "    %s = %s\n", t.Name, strings.TrimSpace(t.text()+" "+t.Unit))
+			fmt.Fprintf(s, "    %s = %s\n", t.Name, measured(t.text(), t.Unit))
 		} else if err := explainFormula(s, t, terms); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,8 +142,7 @@ func (b *builder) prescaled(w *deployed, p *prescale) {
 
 // workloadReplicas decides the replicas that an event needs of a workload: what
 // rest has, multiplied, and where the Service's capacity is given what keeps
-// every pod at 0.75 of it with a zone lost. Of several Services in front of one
-// workload the largest need holds. ok is false where it is above replicas.max.
+// every pod at 0.75 of it with a zone lost. ok is false where it is above replicas.max.
 func (b *builder) workloadReplicas(w *deployed, p *prescale, path string) (ok bool) {
 	e, bounds := &b.events[p.event], b.service(w.services[0]).Replicas
 	needs := b.workloadNeeds(w, p)
@@ -193,35 +193,53 @@ func (n *needs) why() string { return n.reasons[largestTerm(n.terms, n.names...)
 func (b *builder) workloadNeeds(w *deployed, p *prescale) *needs {
 	first := w.services[0]
 	n := &needs{reasons: map[string]string{}}
-	n.terms = make([]Term, 0, 7*len(p.services)+1)
+	n.terms = make([]Term, 0, 7*len(w.services)+1)
 	n.input(Term{Name: "min", Value: big.NewRat(b.service(first).Replicas.Min, 1), Unit: "replicas", From: servicePath(first) + ".replicas.min"})
 	n.input(Term{Name: "Z", Value: big.NewRat(b.openZones, 1), Unit: "zones", From: "spec.zones"})
-	for i, service := range p.services {
+	for i := range p.services {
 		n.input(p.m[i])
 		n.need("scaled"+ordinal(i), "ceil(min * m"+ordinal(i)+")",
 			fmt.Sprintf("%s × the %d pods of rest", number(p.m[i].Value, 4), b.service(first).Replicas.Min))
-		b.capacityNeed(n, service, ordinal(i), p.m[i].Value)
 	}
+	b.capacityNeed(n, w, p)
 	return n
 }
 
-// capacityNeed is the fewest pods of which none is used above 0.75 at the
-// Service's peak in the event when one of the zones is lost.
-func (b *builder) capacityNeed(n *needs, service int, ordinal string, m *big.Rat) {
-	c := b.service(service).Capacity
-	if c == nil {
+// capacityNeed is the fewest pods of which none is used above 0.75 at the peak in
+// the event when one of the zones is lost. Services in front of one workload load
+// the same pods: their shares add up, those that do not name the event as at rest.
+func (b *builder) capacityNeed(n *needs, w *deployed, p *prescale) {
+	var shares, says []string
+	for i, service := range w.services {
+		c := b.service(service).Capacity
+		if c == nil {
+			continue
+		}
+		share, load := b.shareOf(n, ordinal(i), service, c), new(big.Rat).Set(&c.Peak.Rat)
+		if at := slices.Index(p.services, service); at >= 0 {
+			share = strings.Replace(share, "/", "*m"+ordinal(at)+"/", 1)
+			load.Mul(load, p.m[at].Value)
+		}
+		shares = append(shares, share)
+		says = append(says, fmt.Sprintf("%s at %s a pod", strings.TrimSpace(number(load, 6)+" "+c.Unit), number(&c.PerEndpoint.Rat, 6)))
+	}
+	if len(shares) == 0 {
 		return
 	}
-	path := servicePath(service) + ".capacity"
-	n.input(Term{Name: "peak" + ordinal, Value: &c.Peak.Rat, Unit: c.Unit, From: path + ".peak"})
-	n.input(Term{Name: "perEndpoint" + ordinal, Value: &c.PerEndpoint.Rat, Unit: c.Unit, From: path + ".perEndpoint"})
 	loss, lost := "", ""
 	if b.openZones > 1 {
 		loss, lost = "Z/(Z - 1) * ", fmt.Sprintf(" with one of %d zones lost", b.openZones)
 	}
-	load := new(big.Rat).Mul(&c.Peak.Rat, m)
-	n.need("loaded"+ordinal, fmt.Sprintf("ceil(%[2]speak%[1]s*m%[1]s / (0.75*perEndpoint%[1]s))", ordinal, loss),
-		fmt.Sprintf("%s at %s a pod fill no pod above 75 %%%s", strings.TrimSpace(number(load, 6)+" "+c.Unit), number(&c.PerEndpoint.Rat, 6), lost))
+	n.need("loaded", fmt.Sprintf("ceil(%s(%s) / 0.75)", loss, strings.Join(shares, " + ")),
+		strings.Join(says, " and ")+" fill no pod above 75 %"+lost)
+}
+
+// shareOf is what a Service takes of a pod at its peak of rest.
+func (b *builder) shareOf(n *needs, ordinal string, service int, c *profile.Capacity) string {
+	path := servicePath(service) + ".capacity"
+	n.input(Term{Name: "peak" + ordinal, Value: &c.Peak.Rat, Unit: c.Unit, From: path + ".peak"})
+	n.input(Term{Name: "perEndpoint" + ordinal, Value: &c.PerEndpoint.Rat, Unit: c.Unit, From: path + ".perEndpoint"})
+	return "peak" + ordinal + "/perEndpoint" + ordinal
 }
 
 // judgeUplift warns of an event whose replicas the HPA cannot tell from those of

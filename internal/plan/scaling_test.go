@@ -102,6 +102,13 @@ func TestTheReplicasOfAnEvent(t *testing.T) {
 				s.Zones[2].NodePools[0].Taints = []profile.Taint{{Key: "spot", Effect: "PreferNoSchedule"}}
 			}, 18,
 		},
+		"two Services that load the same pods add up": { // 3/2 · (400·2 + 200) / 75 = 20
+			func(s *profile.Spec) {
+				s.Services = []profile.Service{cart("sale", "2"), cart()}
+				s.Services[1].Name = "cart-grpc"
+				s.Services[0].Capacity, s.Services[1].Capacity = capacityOf("400", "100"), capacityOf("200", "100")
+			}, 21,
+		},
 		"two events that overlap add their excess": { // 6 · (1 + 1 + 0.5)
 			func(s *profile.Spec) { s.Services = []profile.Service{cart("sale", "2", "promotion", "1.5")} }, 15,
 		},

@@ -59,6 +59,18 @@ func plural(n int64, noun string) string {
 	return grouped(n) + " " + noun + "s"
 }
 
+// measured is a number with its unit, of which one is one: "1 pod".
+func measured(number, unit string) string {
+	word, rest, _ := strings.Cut(unit, " ")
+	if number == "1" && len(word) > 2 {
+		if stem, ok := strings.CutSuffix(word, "ies"); ok {
+			word = stem + "y"
+		}
+		unit = strings.TrimSpace(strings.TrimSuffix(word, "s") + " " + rest)
+	}
+	return strings.TrimSpace(number + " " + unit)
+}
+
 // identifier is a name as KEDA's formulas accept it.
 func identifier(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
@@ -68,7 +80,7 @@ func (t Term) Short() string {
 		return t.Text
 	}
 	if t.Value.IsInt() {
-		return strings.TrimSpace(grouped(t.Value.Num().Int64()) + " " + t.Unit)
+		return measured(grouped(t.Value.Num().Int64()), t.Unit)
 	}
-	return strings.TrimSpace(number(t.Value, 4) + " " + t.Unit)
+	return measured(number(t.Value, 4), t.Unit)
 }

@@ -100,7 +100,7 @@ func (p *page) changes() {
 	}
 	if more := max(0, len(changed)-shown) + max(0, len(same)-shown); more > 0 {
 		p.line("")
-		p.line("%d more of Services are in the table of zone routing.", more)
+		p.line("The table of zone routing has %d more.", more)
 	}
 }
 

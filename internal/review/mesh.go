@@ -38,6 +38,29 @@ func (p *page) spreading() {
 	for _, n := range namespaces {
 		p.line("  - `%s`: %s", n, few(names[n]))
 	}
+	p.constraints()
+}
+
+// constraints are the planned lists, each with how many workloads get it.
+func (p *page) constraints() {
+	var lists []string
+	count := map[string]int{}
+	for _, w := range p.plan.Workloads {
+		if w.Spread == nil {
+			continue
+		}
+		var all []string
+		for _, s := range w.Spread {
+			all = append(all, fmt.Sprintf("%s %s %d", s.TopologyKey, s.WhenUnsatisfiable, s.MaxSkew))
+		}
+		list := strings.Join(all, "; ")
+		if count[list]++; count[list] == 1 {
+			lists = append(lists, list)
+		}
+	}
+	for _, list := range lists {
+		p.line("- Planned for %d of them: `%s`.", count[list], list)
+	}
 }
 
 // shown is how many names of a kind stand in a line.
@@ -58,8 +81,16 @@ func (p *page) workloads() {
 	}
 	p.section("Workloads that are scaled")
 	p.table("workload", "pods", "for events", "today")
+	taken := 0
 	for _, w := range scaled {
+		if w.Scaling.HPA != "" {
+			taken++
+		}
 		p.row(fmt.Sprintf("`%s/%s`", w.Namespace, w.Name), fmt.Sprintf("%d to %d", w.Scaling.Min, w.Scaling.Max), eventsOf(w.Scaling), today(w.Scaling))
+	}
+	if taken > 0 {
+		p.line("")
+		p.line("%d HPAs leave your manifests: where Argo CD prunes, it deletes them, and KEDA makes each again under its name; the pods stay as many as they are meanwhile.", taken)
 	}
 }
 
@@ -98,7 +129,7 @@ func (p *page) routing() {
 		return
 	}
 	p.section("Zone routing")
-	p.line("F is the load of the fullest endpoint as a multiple of the mean; stranded endpoints get no calls.")
+	p.line("F is the load of the fullest endpoint as a multiple of the mean; stranded endpoints get no calls. S1: the callers' zones are known. S2: a hard constraint guarantees pods in every zone. S3: two pods wherever there are callers. S4: each zone carries its callers with a pod lost. S5: the autoscaler acts before the fullest pod is full. S6: F and stranded endpoints. S7: calls may leave their node. S8: the loss of a zone. S9: something moves pods back. `meshgen explain` says each with its numbers.")
 	p.line("")
 	p.table("service", "runs", "planned", "why")
 	for _, d := range rows {
@@ -106,7 +137,7 @@ func (p *page) routing() {
 	}
 	if others > 0 {
 		p.line("")
-		p.line("%d more Services have no zone routing and get none; `meshgen explain` says why for each.", others)
+		p.line("Services without zone routing, which get none: %d; `meshgen explain` says why for each.", others)
 	}
 }
 

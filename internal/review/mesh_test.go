@@ -12,7 +12,7 @@ import (
 )
 
 func cart() plan.Workload {
-	return plan.Workload{Namespace: "shop", Name: "cart", Kind: "StatefulSet", Spread: []plan.Spread{{}}, Scaling: &plan.Scaling{
+	return plan.Workload{Namespace: "shop", Name: "cart", Kind: "StatefulSet", Spread: []plan.Spread{{TopologyKey: "zone", WhenUnsatisfiable: "ScheduleAnyway", MaxSkew: 1}}, Scaling: &plan.Scaling{
 		Name: "cart", Min: 6, Max: 60, ReplicasInManifest: true, Triggers: []plan.Trigger{{Event: "sale", Reason: "20 pods, from noon"}},
 	}}
 }
@@ -25,7 +25,7 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 		"workloads whose pod template changes restart": {
 			func(p *plan.Plan) { p.Workloads = []plan.Workload{cart()} }, "What restarts",
 			"- `istiod` rolls out once if its connection age, CPU, memory, spread, affinity or priority class differ from the values here, a quarter of the pods at a time.\n" +
-				"- These workloads roll out once where their spread constraints differ from the planned ones:\n  - `shop`: `cart`",
+				"- These workloads roll out once where their spread constraints differ from the planned ones:\n  - `shop`: `cart`\n- Planned for 1 of them: `zone ScheduleAnyway 1`.",
 		},
 		"a workload that is only scaled does not": {
 			func(p *plan.Plan) { w := cart(); w.Spread = nil; p.Workloads = []plan.Workload{w} }, "What restarts",
@@ -40,7 +40,7 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 			"| workload | pods | for events | today |\n| --- | --- | --- | --- |\n" +
 				"| `shop/cart` | 6 to 60 | sale: 20 pods, from noon | no autoscaler |\n" +
 				"| `shop/other` | 6 to 60 | sale: 20 pods, from noon | HPA `other-hpa` is taken over by name |\n" +
-				"| `shop/third` | 6 to 60 | sale: 20 pods, from noon | ScaledObject `cart` keeps its triggers, the events' come after them |",
+				"| `shop/third` | 6 to 60 | sale: 20 pods, from noon | ScaledObject `cart` keeps its triggers, the events' come after them |\n\n1 HPAs leave your manifests",
 		},
 		"replicas in a workload's manifest are adopted in two steps": {
 			func(p *plan.Plan) { p.Workloads = []plan.Workload{cart()} }, "First adoption, in two steps",
@@ -55,7 +55,7 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 					{Subject: "service/shop/b.trafficDistribution", Reason: "S1"},
 				}
 			}, "Zone routing",
-			"| `shop/cart` | nothing | PreferSameZone | S1 to S9 hold |\n| `shop/flag` | topology-mode: Auto, unsafe | nothing | F is 2 |\n\n2 more Services have no zone routing and get none",
+			"| `shop/cart` | nothing | PreferSameZone | S1 to S9 hold |\n| `shop/flag` | topology-mode: Auto, unsafe | nothing | F is 2 |\n\nServices without zone routing, which get none: 2;",
 		},
 		"scopes, and the hosts of those that no file has": {
 			func(p *plan.Plan) {
@@ -112,7 +112,7 @@ func TestTheFirstScreenStaysAScreen(t *testing.T) {
 	if got := section(t, page, "Unsafe today"); strings.Count(got, "\n") != shown || !strings.HasSuffix(got, "- and 12 more, in the tables below") {
 		t.Errorf("got\n%s", got)
 	}
-	if got := section(t, page, "Changes against what runs"); !strings.HasSuffix(got, "12 more of Services are in the table of zone routing.") {
+	if got := section(t, page, "Changes against what runs"); !strings.HasSuffix(got, "The table of zone routing has 12 more.") {
 		t.Errorf("got\n%s", got)
 	}
 }
