@@ -16,6 +16,73 @@ func ofService(subject string) bool {
 	return slices.ContainsFunc(perService, func(prefix string) bool { return strings.HasPrefix(subject, prefix) })
 }
 
+// tally counts what is written of a kind.
+type tally struct {
+	n    int
+	what string
+}
+
+// inShort counts what is written around istiod, so that a reviewer knows the size
+// of the change before its parts.
+func (p *page) inShort() {
+	var all []string
+	for _, t := range slices.Concat(p.workloadTally(), p.routeTally(), p.scopeTally()) {
+		if t.n > 0 {
+			all = append(all, fmt.Sprintf("%s: %d", t.what, t.n))
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	p.section("In short")
+	for _, line := range all {
+		p.line("- %s", line)
+	}
+}
+
+func (p *page) workloadTally() []tally {
+	scaled, taken, extended, spread := tally{what: "workloads that get a ScaledObject"}, tally{what: "HPAs that are taken over"},
+		tally{what: "ScaledObjects of yours that get the events' triggers"}, tally{what: "workloads that get other spread constraints"}
+	for _, w := range p.plan.Workloads {
+		if w.Spread != nil {
+			spread.n++
+		}
+		switch {
+		case w.Scaling == nil:
+		case w.Scaling.Extends:
+			extended.n++
+		default:
+			scaled.n++
+			if w.Scaling.HPA != "" {
+				taken.n++
+			}
+		}
+	}
+	return []tally{scaled, taken, extended, spread}
+}
+
+func (p *page) routeTally() []tally {
+	set, deleted := tally{what: "Services whose calls stay in their zone"}, tally{what: "Services that lose `trafficDistribution` or topology hints"}
+	for _, r := range p.plan.Routes {
+		if r.TrafficDistribution != "" {
+			set.n++
+		} else {
+			deleted.n++
+		}
+	}
+	return []tally{set, deleted}
+}
+
+func (p *page) scopeTally() []tally {
+	scopes := tally{what: "Sidecar scopes that are written"}
+	for _, s := range p.plan.Scopes {
+		if s.Written() {
+			scopes.n++
+		}
+	}
+	return []tally{scopes}
+}
+
 // spreading tells which workloads get other spread constraints than they may
 // have: their pod template changes.
 func (p *page) spreading() {

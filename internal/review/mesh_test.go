@@ -27,6 +27,19 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 			"- `istiod` rolls out once if its connection age, CPU, memory, spread, affinity or priority class differ from the values here, a quarter of the pods at a time.\n" +
 				"- These workloads roll out once where their spread constraints differ from the planned ones:\n  - `shop`: `cart`\n- Planned for 1 of them: `zone ScheduleAnyway 1`.",
 		},
+		"the size of the change stands first": {
+			func(p *plan.Plan) {
+				over, on := cart(), cart()
+				over.Scaling.HPA, over.Spread, on.Scaling.Extends = "other-hpa", nil, true
+				p.Workloads = []plan.Workload{cart(), over, on}
+				p.Routes = []plan.Route{{TrafficDistribution: "PreferClose"}, {}, {}}
+				p.Scopes = []plan.Scope{{Rollout: "live"}, {Rollout: "report"}}
+			}, "In short",
+			"- workloads that get a ScaledObject: 2\n- HPAs that are taken over: 1\n- ScaledObjects of yours that get the events' triggers: 1\n" +
+				"- workloads that get other spread constraints: 2\n- Services whose calls stay in their zone: 1\n" +
+				"- Services that lose `trafficDistribution` or topology hints: 2\n- Sidecar scopes that are written: 1",
+		},
+		"nothing around istiod is no size": {func(*plan.Plan) {}, "In short", "no section In short"},
 		"a workload that is only scaled does not": {
 			func(p *plan.Plan) { w := cart(); w.Spread = nil; p.Workloads = []plan.Workload{w} }, "What restarts",
 			"- `istiod` rolls out once if its connection age, CPU, memory, spread, affinity or priority class differ from the values here, a quarter of the pods at a time.\n- No workload restarts.",
