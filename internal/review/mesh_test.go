@@ -83,7 +83,7 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 			func(p *plan.Plan) {
 				p.Decisions = []plan.Decision{{Subject: "workload/shop/cart.replicas.min"}, {Subject: "istiod.x", Value: int64(1)}}
 			},
-			"Decisions", "| decision | value | why | source |\n| --- | --- | --- | --- |\n| `istiod.x` | 1  |  |  |",
+			"Decisions", "| decision | value | why | source |\n| --- | --- | --- | --- |\n| `istiod.x` | 1 |  |  |",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
