@@ -309,6 +309,6 @@ func (s *routed) placeRestored() rule {
 	}
 	return rule{
 		"S9", unproven, fmt.Sprintf("scaling in from %d to %d takes pods of any zone, and nothing moves the rest back", s.Replicas.Max, s.Replicas.Min),
-		"run the descheduler with RemovePodsViolatingTopologySpreadConstraint and set spec.kubernetes.rebalancer, or fix the replicas",
+		"run the descheduler with RemovePodsViolatingTopologySpreadConstraint and set spec.kubernetes.rebalancer, or set replicas.min to replicas.max",
 	}
 }
