@@ -2,10 +2,11 @@
 # scope: package
 # title: The loss of a zone leaves room in the others
 # description: With fewer zones than minDomains the scheduler takes the emptiest as having no pod.
-#   Where minDomains is the number of zones, the day one is lost nothing can be placed in any.
+#   Where minDomains is the number of zones, the day one is lost nothing can be placed in any. How
+#   many zones there are, manifests do not say.
 # custom:
-#   severity: error
-#   remedy: remove minDomains from the hard constraint over zones
+#   severity: warning
+#   remedy: remove minDomains from the hard constraint over zones, or keep it below their number
 #   source: kubernetes#115320, kubernetes/enhancements#6211
 package meshgen.workload.min_domains
 
@@ -19,5 +20,5 @@ deny contains v if {
 	pods.hard(c)
 	least := object.get(c, "minDomains", 1)
 	least != 1
-	v := objects.violation(w, sprintf("constraint %d: minDomains is %v, want none", [i, least]))
+	v := objects.violation(w, sprintf("constraint %d: minDomains is %v: of so many zones none may go", [i, least]))
 }

@@ -6,7 +6,7 @@ import data.meshgen.workload.min_domains as policy
 _changed(change) := [examples.shop_spread([object.union(examples.zones, change)])]
 
 test_deny_as_many_as_zones if {
-	wanted := examples.shop_denies("Deployment", "cart", "constraint 0: minDomains is 3, want none")
+	wanted := examples.shop_denies("Deployment", "cart", "constraint 0: minDomains is 3: of so many zones none may go")
 	policy.deny == wanted with input.objects as _changed({"minDomains": 3})
 }
 
