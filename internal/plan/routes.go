@@ -193,6 +193,9 @@ func (s *routed) settle() {
 		value, reason = "", s.missing(why)
 	default:
 		reason = s.holdsReason(why)
+		if runs == "PreferSameNode" {
+			reason += "; no constraint promises a pod on every node, which PreferSameNode needs"
+		}
 	}
 	if value != "" && read {
 		s.local[s.Namespace+"/"+s.Name] = true

@@ -471,3 +471,10 @@ func TestAFieldThatIsLeft(t *testing.T) {
 		})
 	}
 }
+
+func TestNodePreferenceGoesForAReason(t *testing.T) {
+	_, d := cartRoute(t, func(_ *profile.Spec, c *profile.Service) { c.Routing.TrafficDistribution = "PreferSameNode" })
+	if d.Value != "PreferSameZone" || !strings.Contains(d.Reason, "no constraint promises a pod on every node") {
+		t.Errorf("%v: %s", d.Value, d.Reason)
+	}
+}
