@@ -90,9 +90,6 @@ type Service struct {
 // says that nobody calls the workload.
 func (s Service) Serves() bool { return s.Ports == nil || len(s.Ports) > 0 }
 
-// Host is the Service's name in DNS.
-func (s Service) Host() string { return s.Name + "." + s.Namespace + ".svc.cluster.local" }
-
 // Names are the example clusters.
 func Names(t testing.TB) []string {
 	t.Helper()
