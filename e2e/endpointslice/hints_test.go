@@ -62,22 +62,40 @@ type layout struct {
 // of answer: a share for each zone, loans between zones, a zone without hints,
 // none at all, and those where Kubernetes may answer in several ways.
 func TestHintsAreThoseOfThePlan(t *testing.T) {
+	kinds := map[string]int{}
 	for name, l := range map[string]layout{
 		"two equal zones":           {[]string{"8", "8"}, [][]int{{1, 1}, {2, 1}, {4, 0}, {3, 2}, {1, 6}, {6, 6}}},
 		"two zones, 65 to 35":       {[]string{"6500m", "3500m"}, [][]int{{2, 2}, {7, 0}, {0, 4}, {5, 5}}},
 		"two zones, 80 to 20":       {[]string{"8", "2"}, [][]int{{7, 0}, {3, 3}, {1, 1}, {2, 2}}},
 		"two zones, 88 to 12":       {[]string{"8800m", "1200m"}, [][]int{{4, 0}, {3, 1}}},
 		"three zones, 2 to 2 to 1":  {[]string{"8", "8", "4"}, [][]int{{4, 4, 4}, {5, 4, 0}, {3, 3, 2}, {1, 1, 1}}},
-		"three equal zones":         {[]string{"4", "4", "4"}, [][]int{{7, 0, 0}, {4, 4, 3}, {2, 2, 2}, {0, 0, 6}}},
+		"three equal zones":         {[]string{"4", "4", "4"}, [][]int{{7, 0, 0}, {4, 4, 3}, {2, 2, 2}, {0, 0, 6}, {14, 0, 0}, {0, 14, 0}}},
 		"four zones, 4 to 2 2 to 1": {[]string{"8", "4", "4", "2"}, [][]int{{8, 0, 0, 0}, {4, 4, 4, 4}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := l.write(t, func(int) map[string]any { return routing("Auto", "") })
 			plan, p := cluster.Plan(t, path), cluster.ReadProfile(t, path)
 			for _, s := range p.Services {
+				kinds[kind(plan[subject(s)])]++
 				judge(t, p, s, plan[subject(s)])
 			}
 		})
+	}
+	if diff := cmp.Diff(map[string]int{"hinted": 16, "off": 9, "tied": 3}, kinds); diff != "" {
+		t.Errorf("answers by kind (-want +got):\n%s", diff)
+	}
+}
+
+// kind is what kind of answer the plan has for a Service under the annotation.
+func kind(d cluster.Decision) string {
+	text := fmt.Sprint(d.Terms["hints"])
+	switch {
+	case strings.HasPrefix(text, "off: "):
+		return "off"
+	case strings.Contains(text, "the worst of"):
+		return "tied"
+	default:
+		return "hinted"
 	}
 }
 
@@ -121,9 +139,7 @@ func TestWhoDecidesIsAsThePlanSays(t *testing.T) {
 // the only one in each.
 func judge(t *testing.T, p cluster.Profile, s cluster.Service, planned cluster.Decision) {
 	t.Helper()
-	text, _ := planned.Terms["hints"].(string)
-	tied := strings.Contains(text, "the worst of")
-	draws, agreed := 5, 0
+	tied, draws, agreed := kind(planned) == "tied", 5, 0
 	if tied {
 		draws = 200
 	}
@@ -136,7 +152,7 @@ func judge(t *testing.T, p cluster.Profile, s cluster.Service, planned cluster.D
 		}
 	}
 	if agreed == 0 || !tied && agreed < draws {
-		t.Errorf("%v: the plan says %q, and Kubernetes agrees in %d of %d draws; it %s", s.Endpoints, text, agreed, draws, last)
+		t.Errorf("%v: the plan says %q, and Kubernetes agrees in %d of %d draws; it %s", s.Endpoints, planned.Terms["hints"], agreed, draws, last)
 	}
 }
 
