@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+	core "k8s.io/api/core/v1"
 
 	"github.com/meshgen/meshgen/e2e/cluster"
 )
@@ -30,23 +31,31 @@ func TestFeatureflagLosesItsHints(t *testing.T) {
 }
 
 // The rendered patch of storefront hints each pod for its own zone, also where
-// the annotation that it deletes would have won.
+// the annotation that it deletes has won. Its pods stand askew here, so that the
+// annotation moves two of them.
 func TestStorefrontStaysInItsZone(t *testing.T) {
+	const a, c = "ap-northeast-2a", "ap-northeast-2c"
 	p := cluster.ReadProfile(t, cluster.Example("featureflag"))
-	want := map[hint]int{{"ap-northeast-2a", "ap-northeast-2a"}: 4, {"ap-northeast-2c", "ap-northeast-2c"}: 4}
-	for name, annotations := range map[string]map[string]string{
-		"as it runs":                {},
-		"with the annotation":       {"service.kubernetes.io/topology-mode": "Auto"},
-		"with the older annotation": {"service.kubernetes.io/topology-aware-hints": "auto"},
-		"with both annotations":     {"service.kubernetes.io/topology-mode": "Auto", "service.kubernetes.io/topology-aware-hints": "Auto"},
+	s := service(t, p, "storefront")
+	s.Endpoints = map[string]int{a: 2, c: 6}
+	own := map[hint]int{{a, a}: 2, {c, c}: 6}
+	lent := map[hint]int{{a, a}: 2, {c, a}: 2, {c, c}: 4}
+	for name, runs := range map[string]struct {
+		annotations map[string]string
+		hints       map[hint]int
+	}{
+		"as it runs":                {nil, own},
+		"with the annotation":       {map[string]string{core.AnnotationTopologyMode: "Auto"}, lent},
+		"with the older annotation": {map[string]string{core.DeprecatedAnnotationTopologyAwareHints: "auto"}, lent},
+		"with both annotations":     {map[string]string{core.AnnotationTopologyMode: "Auto", core.DeprecatedAnnotationTopologyAwareHints: "Auto"}, lent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := service(t, p, "storefront")
-			c := newController(t, p)
+			kubernetes := newController(t, p)
 			service := today(s)
-			service.Annotations = annotations
-			c.reconcile(t, service, c.pods(s))
-			compare(t, s, want, c.reconcile(t, patched(t, service, rendered(t, "service-storefront.yaml")), c.pods(s)))
+			service.Annotations = runs.annotations
+			compare(t, s, runs.hints, kubernetes.reconcile(t, service, kubernetes.pods(s)))
+			after := patched(t, service, rendered(t, "service-storefront.yaml"))
+			compare(t, s, own, kubernetes.reconcile(t, after, kubernetes.pods(s)))
 		})
 	}
 }
