@@ -31,9 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stray is a Service of every namespace that no profile lists: a scope that
-// shows it to workloads of other namespaces, or of one level deeper, is wider
-// than what it was made of.
+// stray is a Service of every namespace that no profile lists. A scope by
+// namespace shows it within its own, a scope by workload to nobody.
 const stray = "stray"
 
 // mesh is Istio's own control plane over the Services of a profile.
