@@ -1,10 +1,10 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build test lint golden check bench
+.PHONY: help build test lint golden check bench e2e
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 build: ## build bin/meshgen
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/meshgen ./cmd/meshgen
@@ -28,3 +28,7 @@ check: lint test build ## what CI runs: lint, tests, a drift check by the produc
 
 bench: ## time the stages and the whole line
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# -count=1: golden/ is outside of that module, where the test cache sees no change
+e2e: ## what is in golden/ against the real parts of Istio, Kubernetes and Prometheus; the first build takes minutes
+	$(GO) -C e2e test -count=1 -timeout 20m ./...

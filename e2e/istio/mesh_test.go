@@ -1,0 +1,186 @@
+package istio_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	endpoint "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	networking "istio.io/api/networking/v1alpha3"
+	"istio.io/istio/pilot/pkg/model"
+	"istio.io/istio/pilot/pkg/networking/core"
+	"istio.io/istio/pilot/pkg/xds/endpoints"
+	"istio.io/istio/pkg/config"
+	"istio.io/istio/pkg/config/constants"
+	istiohost "istio.io/istio/pkg/config/host"
+	"istio.io/istio/pkg/config/protocol"
+	"istio.io/istio/pkg/config/schema/gvk"
+	"istio.io/istio/pkg/log"
+
+	"github.com/meshgen/meshgen/e2e/cluster"
+)
+
+// Istio logs every informer; what fails says so itself.
+func TestMain(m *testing.M) {
+	for _, scope := range log.Scopes() {
+		scope.SetOutputLevel(log.NoneLevel)
+	}
+	os.Exit(m.Run())
+}
+
+// stray is a Service of every namespace that no profile lists. A scope by
+// namespace shows it within its own, a scope by workload to nobody.
+const stray = "stray"
+
+// mesh is Istio's own control plane over the Services of a profile.
+type mesh struct {
+	*core.ConfigGenTest
+	profile cluster.Profile
+}
+
+// newMesh runs Istio with the listed Services and their endpoints, a stray
+// Service in each namespace, istiod, what is always visible, the ServiceEntries
+// that are called, and some Sidecars.
+func newMesh(t *testing.T, p cluster.Profile, scopes []config.Config) mesh {
+	t.Helper()
+	options := core.TestOptions{Configs: slices.Concat(scopes, serviceEntries(p))}
+	for _, s := range p.Services {
+		if s.Serves() {
+			service := newService(s.Name, s.Namespace, ports(s)...)
+			options.Services = append(options.Services, service)
+			options.Instances = append(options.Instances, instances(service, s.Endpoints, len(options.Instances))...)
+		}
+	}
+	for _, name := range unlisted(p) {
+		options.Services = append(options.Services, newService(name[1], name[0], port(80, protocol.HTTP)))
+	}
+	return mesh{core.NewConfigGenTest(t, options), p}
+}
+
+// unlisted are the Services beside the profile's own: namespace and name.
+func unlisted(p cluster.Profile) [][2]string {
+	all := [][2]string{{p.Istio.Namespace, "istiod"}}
+	for _, n := range p.Namespaces {
+		all = append(all, [2]string{n.Name, stray})
+	}
+	for _, visible := range p.Mesh.AlwaysVisible {
+		namespace, name, _ := strings.Cut(visible, "/")
+		short, _, _ := strings.Cut(name, ".")
+		all = append(all, [2]string{namespace, short})
+	}
+	return all
+}
+
+func newService(name, namespace string, ports ...*model.Port) *model.Service {
+	return &model.Service{
+		Hostname: istiohost.Name(name + "." + namespace + ".svc.cluster.local"), DefaultAddress: constants.UnspecifiedIP, Ports: ports,
+		Attributes: model.ServiceAttributes{Name: name, Namespace: namespace},
+	}
+}
+
+func port(number int, of protocol.Instance) *model.Port {
+	return &model.Port{Name: fmt.Sprintf("%s-%d", strings.ToLower(string(of)), number), Port: number, Protocol: of}
+}
+
+func ports(s cluster.Service) []*model.Port {
+	var all []*model.Port
+	for _, p := range s.Ports {
+		all = append(all, port(p.Number, protocol.Parse(p.Protocol)))
+	}
+	return all
+}
+
+// instances are the endpoints of a Service on each of its ports. Addresses count
+// on from those that others have.
+func instances(service *model.Service, byZone map[string]int, from int) []*model.ServiceInstance {
+	var all []*model.ServiceInstance
+	for _, zone := range slices.Sorted(maps.Keys(byZone)) {
+		for range byZone[zone] {
+			from++
+			for _, p := range service.Ports {
+				all = append(all, &model.ServiceInstance{Service: service, ServicePort: p, Endpoint: &model.IstioEndpoint{
+					Addresses: []string{address(from)}, ServicePortName: p.Name, EndpointPort: uint32(p.Port),
+					Locality: model.Locality{Label: "region/" + zone}, Namespace: service.Attributes.Namespace,
+				}})
+			}
+		}
+	}
+	return all
+}
+
+func address(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255) }
+
+// serviceEntries are those whose hosts are called.
+func serviceEntries(p cluster.Profile) []config.Config {
+	hosts := map[string]bool{}
+	for _, s := range p.Services {
+		for _, called := range s.ExternalCalls {
+			hosts[called] = true
+		}
+	}
+	var all []config.Config
+	for i, called := range slices.Sorted(maps.Keys(hosts)) {
+		namespace, name, _ := strings.Cut(called, "/")
+		all = append(all, config.Config{
+			Meta: config.Meta{GroupVersionKind: gvk.ServiceEntry, Namespace: namespace, Name: fmt.Sprintf("external-%d", i)},
+			Spec: &networking.ServiceEntry{
+				Hosts: []string{name}, Location: networking.ServiceEntry_MESH_EXTERNAL, Resolution: networking.ServiceEntry_DNS,
+				Ports: []*networking.ServicePort{{Number: 443, Name: "tls", Protocol: "TLS"}},
+			},
+		})
+	}
+	return all
+}
+
+// proxy is a sidecar of a workload.
+func (m mesh) proxy(w workload) *model.Proxy {
+	return m.SetupProxy(&model.Proxy{
+		ID: w.name + "." + w.namespace, ConfigNamespace: w.namespace, Labels: w.labels,
+		Metadata: &model.NodeMetadata{Namespace: w.namespace, Labels: w.labels, IstioVersion: m.profile.Istio.Version + ".0"},
+	})
+}
+
+// services are those in the scope of a proxy, as namespace/host, sorted.
+func services(p *model.Proxy) []string {
+	var all []string
+	for _, s := range p.SidecarScope.Services() {
+		all = append(all, s.Attributes.Namespace+"/"+string(s.Hostname))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// endpoints are how many addresses istiod sends a proxy over EDS, for all
+// clusters that it sends over CDS. An address with two ports counts once for
+// each Service.
+func (m mesh) endpoints(p *model.Proxy) int {
+	sum := 0
+	seen := map[string]bool{}
+	for _, cluster := range m.Clusters(p) {
+		if cluster.GetEdsClusterConfig() == nil {
+			continue
+		}
+		_, _, hostname, _ := model.ParseSubsetKey(cluster.Name)
+		builder := endpoints.NewEndpointBuilder(cluster.Name, p, m.PushContext())
+		for _, at := range addresses(builder.BuildClusterLoadAssignment(m.Env().EndpointIndex)) {
+			if key := string(hostname) + " " + at; !seen[key] {
+				seen[key] = true
+				sum++
+			}
+		}
+	}
+	return sum
+}
+
+func addresses(assignment *endpoint.ClusterLoadAssignment) []string {
+	var all []string
+	for _, locality := range assignment.GetEndpoints() {
+		for _, e := range locality.LbEndpoints {
+			all = append(all, e.GetEndpoint().GetAddress().GetSocketAddress().GetAddress())
+		}
+	}
+	return all
+}
