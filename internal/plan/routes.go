@@ -18,8 +18,10 @@ import (
 // only where F, stranded endpoints or the loss of a zone fails; the annotation of topology hints always goes.
 func (b *builder) routes() {
 	r := newRouter(b)
-	for i := range b.spec().Services {
-		r.route(i)
+	for i, s := range b.spec().Services {
+		if serves(s) {
+			r.route(i)
+		}
 	}
 	slices.SortFunc(b.plan.Routes, func(x, y Route) int {
 		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))

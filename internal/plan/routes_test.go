@@ -478,3 +478,13 @@ func TestNodePreferenceGoesForAReason(t *testing.T) {
 		t.Errorf("%v: %s", d.Value, d.Reason)
 	}
 }
+
+// An entry with an empty list of ports has no Service that could be patched.
+func TestAWorkloadWithoutAServiceIsNotRouted(t *testing.T) {
+	pl := build(t, localMesh(func(_ *profile.Spec, c *profile.Service) {
+		c.Ports, c.Routing.TopologyMode = []profile.Port{}, "Auto"
+	}))
+	if d, decided := pl.Decision("service/shop/cart.trafficDistribution"); decided || len(pl.Routes) > 0 {
+		t.Errorf("decided %v, routes %v", d.Value, pl.Routes)
+	}
+}

@@ -19,7 +19,7 @@ type registry struct {
 	services  []profile.Service
 	domain    string             // of Services, such as svc.cluster.local
 	endpoints []int64            // of each Service
-	listed    int64              // endpoints of all
+	listed    int64              // endpoints of all that are Services
 	members   map[string]members // by namespace
 	byHost    map[string][]int   // by namespace/dnsName, and by namespace/*
 	patterns  map[string][]int   // what a host with another wildcard selects, once looked for
@@ -58,7 +58,6 @@ func (r *registry) add(i int) {
 		endpoints += n
 	}
 	r.endpoints = append(r.endpoints, endpoints)
-	r.listed += endpoints
 	in := r.members[s.Namespace]
 	in.services = append(in.services, i)
 	if s.Workload == nil {
@@ -68,6 +67,7 @@ func (r *registry) add(i int) {
 	if !serves(*s) {
 		return
 	}
+	r.listed += endpoints
 	for _, host := range []string{r.host(s.Namespace, s.Name), s.Namespace + "/*"} {
 		r.byHost[host] = append(r.byHost[host], i)
 	}
