@@ -281,7 +281,7 @@ func (w workload) keeps(c constraint) bool {
 func (w workload) planned() string {
 	all := []string{}
 	for _, s := range w.Spread {
-		all = append(all, fmt.Sprintf("%s %s %d", s.TopologyKey, s.WhenUnsatisfiable, s.MaxSkew))
+		all = append(all, s.String())
 	}
 	if len(all) == 0 {
 		return "no constraint"

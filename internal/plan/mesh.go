@@ -1,5 +1,7 @@
 package plan
 
+import "fmt"
+
 // Bases is how the user's own manifests stand when the generated Components meet
 // them.
 type Bases struct {
@@ -26,6 +28,11 @@ type Spread struct {
 	TopologyKey       string
 	WhenUnsatisfiable string // DoNotSchedule or ScheduleAnyway
 	MaxSkew           int64
+}
+
+// String is the constraint as decisions say it.
+func (s Spread) String() string {
+	return fmt.Sprintf("%s %s %d", s.TopologyKey, s.WhenUnsatisfiable, s.MaxSkew)
 }
 
 // Scaling is the ScaledObject of a workload.

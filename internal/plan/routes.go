@@ -39,12 +39,9 @@ type router struct {
 }
 
 func newRouter(b *builder) *router {
-	r := &router{builder: b, formulas: map[string]string{}, hints: hinted{allocators: map[string]*hints.Allocator{}, known: map[string]spectrum{}}}
-	for i, z := range b.spec().Zones {
+	r := &router{builder: b, open: b.sharedZones(), formulas: map[string]string{}, hints: hinted{allocators: map[string]*hints.Allocator{}, known: map[string]spectrum{}}}
+	for _, z := range b.spec().Zones {
 		r.names = append(r.names, z.Name)
-		if slices.ContainsFunc(z.NodePools, func(p profile.NodePool) bool { return p.Nodes.Now > 0 && untainted(p) }) {
-			r.open = append(r.open, i)
-		}
 	}
 	z := b.spec().Mesh.ZoneRouting
 	const path = "spec.mesh.zoneRouting."
@@ -93,6 +90,10 @@ func (r *router) route(i int) {
 }
 
 const annotationMode = "service.kubernetes.io/topology-mode"
+
+func (s *routed) subject() string {
+	return Route{Namespace: s.Namespace, Name: s.Name}.Subject()
+}
 
 // inputs are the Service's counts and shares by zone, and what it must keep to.
 func (s *routed) inputs() {
@@ -239,7 +240,7 @@ func (s *routed) missing(version string) string {
 
 // write adds the decision, and the Route where something must be written.
 func (s *routed) write(value, reason string) {
-	subject := "service/" + s.Namespace + "/" + s.Name + ".trafficDistribution"
+	subject := s.subject()
 	runs := s.Routing.TrafficDistribution
 	if s.writer == hints.Annotation {
 		s.hintsFinding(subject, value)
@@ -307,7 +308,7 @@ func (s *routed) unprovenFinding(version string) {
 		hint += "; to prove it: " + r
 	}
 	s.find(diag.Finding{
-		Severity: diag.Warning, ID: "plan/zone-routing-unproven", Subject: "service/" + s.Namespace + "/" + s.Name + ".trafficDistribution",
+		Severity: diag.Warning, ID: "plan/zone-routing-unproven", Subject: s.subject(),
 		Message: fmt.Sprintf("%s/%s keeps trafficDistribution %s although not all is proven: %s", s.Namespace, s.Name, s.Routing.TrafficDistribution, says),
 		Hint:    hint,
 	}, s.path+".routing.trafficDistribution")

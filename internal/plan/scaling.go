@@ -59,11 +59,7 @@ func asksPrometheus(s *Scaling) bool {
 // judgeOpenZones counts the zones that workloads may use. ok is false when some
 // workload is scaled by meshgen and there is none.
 func (b *builder) judgeOpenZones() (ok bool) {
-	for _, z := range b.spec().Zones {
-		if slices.ContainsFunc(z.NodePools, func(p profile.NodePool) bool { return p.Nodes.Now > 0 && untainted(p) }) {
-			b.openZones++
-		}
-	}
+	b.openZones = int64(len(b.sharedZones()))
 	scaled := slices.ContainsFunc(b.workloads, func(w deployed) bool { return b.managed(&w) })
 	if b.openZones > 0 || !scaled {
 		return true
@@ -74,6 +70,18 @@ func (b *builder) judgeOpenZones() (ok bool) {
 		Hint:    "add a pool with nodes and without NoSchedule or NoExecute taints",
 	}, "spec.zones")
 	return false
+}
+
+// sharedZones are the zones with nodes that pods without tolerations may use, as
+// indices into spec.zones.
+func (b *builder) sharedZones() []int {
+	var zones []int
+	for i, z := range b.spec().Zones {
+		if slices.ContainsFunc(z.NodePools, func(p profile.NodePool) bool { return p.Nodes.Now > 0 && untainted(p) }) {
+			zones = append(zones, i)
+		}
+	}
+	return zones
 }
 
 // untainted reports whether pods without tolerations may stand on the pool's

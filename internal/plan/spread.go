@@ -151,7 +151,7 @@ func harder(x, y Spread) bool {
 func texts(all []Spread) []string {
 	var lines []string
 	for _, x := range all {
-		lines = append(lines, fmt.Sprintf("%s %s %d", x.TopologyKey, x.WhenUnsatisfiable, x.MaxSkew))
+		lines = append(lines, x.String())
 	}
 	return lines
 }

@@ -118,7 +118,7 @@ func (p *page) constraints() {
 		}
 		var all []string
 		for _, s := range w.Spread {
-			all = append(all, fmt.Sprintf("%s %s %d", s.TopologyKey, s.WhenUnsatisfiable, s.MaxSkew))
+			all = append(all, s.String())
 		}
 		list := strings.Join(all, "; ")
 		if count[list]++; count[list] == 1 {
