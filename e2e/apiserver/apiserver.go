@@ -41,6 +41,8 @@ func Start(t testing.TB, webhooks ...string) (*rest.Config, envtest.WebhookInsta
 	}
 	env.ControlPlane.Etcd = &envtest.Etcd{Path: program(t, "go.etcd.io/etcd/server/v3")}
 	env.ControlPlane.APIServer = &envtest.APIServer{Path: program(t, "k8s.io/kubernetes/cmd/kube-apiserver")}
+	// envtest's range has 254 addresses, fewer than a large mesh has Services.
+	env.ControlPlane.APIServer.Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
 	t.Cleanup(func() {
 		if err := env.Stop(); err != nil {
 			t.Errorf("the API server did not stop: %v", err)

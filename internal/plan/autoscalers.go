@@ -71,8 +71,8 @@ func (b *builder) judgeRunning(w *deployed, path string) {
 	if w.Scaling.ReplicasInManifest {
 		b.find(diag.Finding{
 			Severity: diag.Warning, ID: "plan/replicas-in-manifest", Subject: w.Subject(),
-			Message: fmt.Sprintf("the manifest of %s/%s has spec.replicas: every apply sets its pods back to that number, and dropping it resets them to 1 under Helm and client-side apply", w.Namespace, w.Name),
-			Hint:    "adopt in the two steps that PLAN.md gives: first nobody's record holds the field, then it is dropped",
+			Message: fmt.Sprintf("the manifest of %s/%s has spec.replicas: every apply sets its pods back to that number, and dropping it at once resets them to 1", w.Namespace, w.Name),
+			Hint:    "adopt in the two steps that PLAN.md gives: first whoever applies lets go of the field, then it is dropped",
 		}, path+".autoscaling.running.replicasInManifest")
 	}
 }

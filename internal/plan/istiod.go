@@ -402,8 +402,8 @@ func (b *builder) adoption() {
 	if keeps := b.spec().Istiod.Running.ReplicasInManifest; keeps != nil && *keeps {
 		b.find(diag.Finding{
 			Severity: diag.Warning, ID: "plan/replicas-in-manifest", Subject: b.plan.Istiod.Deployment,
-			Message: "the manifest that runs today has spec.replicas: dropping it resets istiod to 1 pod under Helm and client-side apply",
-			Hint:    "adopt in the two steps that PLAN.md gives: first nobody's record holds the field, then it is dropped",
+			Message: "the manifest that runs today has spec.replicas: dropping it at once resets istiod to 1 pod",
+			Hint:    "adopt in the two steps that PLAN.md gives: first whoever applies lets go of the field, then it is dropped",
 		}, "spec.istiod.running.replicasInManifest")
 	}
 }

@@ -149,8 +149,11 @@ type owned struct {
 	floor                 any
 }
 
+// ref is the workload as kubectl takes it.
+func (o owned) ref() string { return fmt.Sprintf("%s/%s -n %s", o.kind, o.name, o.namespace) }
+
 // inManifest are the workloads whose manifest has spec.replicas today: taking it
-// out resets them to one pod under Helm and client-side apply.
+// out resets them to one pod, unless whoever applies no longer owns the field.
 func (p *page) inManifest() []owned {
 	var all []owned
 	istiod := func(f diag.Finding) bool { return f.ID == "plan/replicas-in-manifest" && !ofService(f.Subject) }
@@ -172,15 +175,15 @@ func (p *page) adoption() {
 		return
 	}
 	p.section("First adoption, in two steps")
-	p.line("These manifests have `spec.replicas` today. Dropping the field in one step resets the workload to 1 pod under Helm and client-side apply (kubernetes#25238, argo-cd#1603).")
+	p.line("These manifests have `spec.replicas` today. An apply takes away what the same tool has set and its manifest no longer has: dropped in one step, the field goes and the workload is reset to 1 pod (kubernetes#25238, argo-cd#1603).")
 	p.line("")
-	p.line("1. Take the field out of the record of the last apply, not out of the cluster: run the command, delete the line `replicas`, save. Then apply the autoscalers and PodDisruptionBudgets alone, and wait until the pods are ready.")
+	p.line("1. Apply the autoscalers alone, and wait until the pods are ready. Stop what syncs by itself. Then let go of the field, with both commands for each workload. The first is for client-side apply, which compares with a record: delete the line `replicas`, save; without a record it says so, and there is nothing to do. The second is for server-side apply, where a count belongs to who changed it last: N is one more than run.")
 	for _, o := range all {
-		p.line("   - `kubectl apply edit-last-applied %s/%s -n %s`, then %v pods", o.kind, o.name, o.namespace, o.floor)
+		p.line("   - %v pods, `kubectl apply edit-last-applied %s`, `kubectl scale %s --replicas=N`", o.floor, o.ref(), o.ref())
 	}
-	p.line("2. Apply the rest. Nobody's record holds the field any more, so the count stays, and the autoscaler goes on from there.")
+	p.line("2. Apply the rest, and let syncs go on. The count stays, and the autoscaler goes on from there.")
 	p.line("")
-	p.line("A Helm release keeps a record of its own and resets the count at the upgrade: let Argo CD or `kubectl apply --server-side` take the chart's output over first.")
+	p.line("Helm compares with its release. Where it installs the workload, in place of the commands: upgrade with everything new but the count (`--set replicaCount=N` for istiod, N as many as run), delete the record of the release, not the release (`kubectl delete secret -n NAMESPACE -l owner=helm,name=RELEASE`), and go on to step 2 with `helm upgrade --install`. It takes over what is there and takes nothing away; the release's history begins anew.")
 	p.line("")
 	p.line("Do not do this within a freeze.")
 }

@@ -106,6 +106,7 @@ func (p *page) spreading() {
 		p.line("  - `%s`: %s", n, few(names[n]))
 	}
 	p.constraints()
+	p.line("- Constraints that somebody else has set than who applies these (Helm, `kubectl edit`) stay beside them: delete them once by hand.")
 }
 
 // constraints are the planned lists, each with how many workloads get it.

@@ -25,7 +25,8 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 		"workloads whose pod template changes restart": {
 			func(p *plan.Plan) { p.Workloads = []plan.Workload{cart()} }, "What restarts",
 			"- `istiod` rolls out once if its connection age, CPU, memory, spread, affinity or priority class differ from the values here, a quarter of the pods at a time.\n" +
-				"- These workloads roll out once where their spread constraints differ from the planned ones:\n  - `shop`: `cart`\n- Planned for 1 of them: `zone ScheduleAnyway 1`.",
+				"- These workloads roll out once where their spread constraints differ from the planned ones:\n  - `shop`: `cart`\n- Planned for 1 of them: `zone ScheduleAnyway 1`.\n" +
+				"- Constraints that somebody else has set than who applies these (Helm, `kubectl edit`) stay beside them: delete them once by hand.",
 		},
 		"the size of the change stands first": {
 			func(p *plan.Plan) {
@@ -57,7 +58,7 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 		},
 		"replicas in a workload's manifest are adopted in two steps": {
 			func(p *plan.Plan) { p.Workloads = []plan.Workload{cart()} }, "First adoption, in two steps",
-			"   - `kubectl apply edit-last-applied statefulset/cart -n shop`, then 6 pods",
+			"   - 6 pods, `kubectl apply edit-last-applied statefulset/cart -n shop`, `kubectl scale statefulset/cart -n shop --replicas=N`",
 		},
 		"zone routing that runs or comes, and how many have none": {
 			func(p *plan.Plan) {

@@ -78,7 +78,7 @@ func TestAConnectionAgeThatChangesRestartsIstiod(t *testing.T) {
 func TestReplicasInTheManifestAreAdoptedInTwoSteps(t *testing.T) {
 	p := planned(plan.Decision{Subject: "istiod.replicas.min", Value: int64(24), Unit: "replicas"})
 	got := section(t, Markdown(p, diag.List{{ID: "plan/replicas-in-manifest"}}), "First adoption, in two steps")
-	for _, part := range []string{"`kubectl apply edit-last-applied deployment/istiod -n istio-system`, then 24 pods", "2. Apply the rest.", "Do not do this within a freeze."} {
+	for _, part := range []string{"   - 24 pods, `kubectl apply edit-last-applied deployment/istiod -n istio-system`, `kubectl scale deployment/istiod -n istio-system --replicas=N`\n2. Apply the rest", "-l owner=helm,name=RELEASE", "Do not do this within a freeze."} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in\n%s", part, got)
 		}
