@@ -101,20 +101,17 @@ func rollout(m mesh, _ installed, d *appsv1.Deployment) []string {
 	)
 }
 
-// resources are whole cores and the profile's memory; no request is above its
-// limit, which the API server would refuse.
+// resources are whole cores and the profile's memory, requested in full. A
+// request above its limit would be refused by the API server.
 func resources(m mesh, _ installed, d *appsv1.Deployment) []string {
 	of := discovery(d).Resources
 	memory := resource.MustParse(m.profile.Istiod.Resources.Memory)
-	found := append(
-		differ("limits.cpu", of.Limits.Cpu().MilliValue(), 1000*m.planned("istiod.cpu").(float64)),
-		differ("limits.memory", of.Limits.Memory().Value(), memory.Value())...,
-	)
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		request, limit := of.Requests[name], of.Limits[name]
-		if request.IsZero() || request.Cmp(limit) > 0 {
-			found = append(found, fmt.Sprintf("requests.%s: %s, want some, and no more than the limit of %s", name, request.String(), limit.String()))
-		}
+	var found []string
+	for what, list := range map[string]corev1.ResourceList{"requests": of.Requests, "limits": of.Limits} {
+		found = slices.Concat(found,
+			differ(what+".cpu in thousandths", list.Cpu().MilliValue(), 1000*m.planned("istiod.cpu").(float64)),
+			differ(what+".memory", list.Memory().Value(), memory.Value()),
+		)
 	}
 	return found
 }
