@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -26,18 +27,25 @@ type Profile struct {
 		Name      string
 		NodePools []NodePool `yaml:"nodePools"`
 	}
-	Kubernetes struct{ Version string }
-	Istio      struct{ Version, Namespace, Revision string }
-	Istiod     Istiod
-	Mesh       struct {
-		AlwaysVisible []string `yaml:"alwaysVisible"`
+	Kubernetes struct {
+		Version       string
+		ClusterDomain string `yaml:"clusterDomain"`
+	}
+	Istio  struct{ Version, Namespace, Revision string }
+	Istiod Istiod
+	Mesh   struct {
+		OutboundTrafficPolicy string   `yaml:"outboundTrafficPolicy"`
+		AlwaysVisible         []string `yaml:"alwaysVisible"`
 	}
 	Events     []Event
-	Namespaces []struct {
-		Name         string
-		SidecarScope struct{ Level, Rollout, Canary string } `yaml:"sidecarScope"`
-	}
-	Services []Service
+	Namespaces []Namespace
+	Services   []Service
+}
+
+// Namespace is a namespace of the mesh with the scope of its proxies.
+type Namespace struct {
+	Name         string
+	SidecarScope struct{ Level, Rollout, Canary string } `yaml:"sidecarScope"`
 }
 
 // Event is a dated event, or a weekly one, whose start is empty.
@@ -126,10 +134,10 @@ func ReadProfile(t testing.TB, file string) Profile {
 	if err := yaml.Unmarshal(read(t, file), &document); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	if document.Spec.Istio.Namespace == "" {
-		document.Spec.Istio.Namespace = "istio-system"
-	}
-	return document.Spec
+	p := document.Spec
+	p.Istio.Namespace = cmp.Or(p.Istio.Namespace, "istio-system")
+	p.Kubernetes.ClusterDomain = cmp.Or(p.Kubernetes.ClusterDomain, "cluster.local")
+	return p
 }
 
 // Decision is one decision of the plan. Numbers among its terms have at most
