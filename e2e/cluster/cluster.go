@@ -4,11 +4,11 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -27,26 +27,49 @@ type Profile struct {
 		Name      string
 		NodePools []NodePool `yaml:"nodePools"`
 	}
-	Kubernetes struct{ Version string }
-	Istio      struct{ Version, Namespace string }
-	Mesh       struct {
-		AlwaysVisible []string `yaml:"alwaysVisible"`
+	Kubernetes struct {
+		Version       string
+		ClusterDomain string `yaml:"clusterDomain"`
+	}
+	Istio  struct{ Version, Namespace, Revision string }
+	Istiod Istiod
+	Mesh   struct {
+		OutboundTrafficPolicy string   `yaml:"outboundTrafficPolicy"`
+		AlwaysVisible         []string `yaml:"alwaysVisible"`
 	}
 	Events     []Event
-	Namespaces []struct {
-		Name         string
-		SidecarScope struct{ Level, Rollout string } `yaml:"sidecarScope"`
-	}
-	Services []Service
+	Namespaces []Namespace
+	Services   []Service
+}
+
+// Namespace is a namespace of the mesh with the scope of its proxies.
+type Namespace struct {
+	Name         string
+	SidecarScope struct{ Level, Rollout, Canary string } `yaml:"sidecarScope"`
 }
 
 // Event is a dated event, or a weekly one, whose start is empty.
 type Event struct{ Name, Start, End string }
 
+// Istiod is the control plane; quantities are Kubernetes quantities, and Values
+// are paths below the profile's folder.
+type Istiod struct {
+	Resources         struct{ CPU, Memory string }
+	Tolerations       []Toleration
+	PriorityClassName string `yaml:"priorityClassName"`
+	Values            []string
+}
+
+// Toleration is a pod's leave to stand on tainted nodes.
+type Toleration struct{ Key, Operator, Value, Effect string }
+
 // NodePool is a pool of equal nodes; AllocatableCPU is a Kubernetes quantity.
 type NodePool struct {
+	Name           string
 	Nodes          Count
 	AllocatableCPU string `yaml:"allocatableCPU"`
+	Labels         map[string]string
+	Taints         []struct{ Key, Value, Effect string }
 }
 
 // Count is how many nodes there are now, written as a number or as the bounds of
@@ -122,10 +145,10 @@ func ReadProfile(t testing.TB, file string) Profile {
 	if err := yaml.Unmarshal(read(t, file), &document); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	if document.Spec.Istio.Namespace == "" {
-		document.Spec.Istio.Namespace = "istio-system"
-	}
-	return document.Spec
+	p := document.Spec
+	p.Istio.Namespace = cmp.Or(p.Istio.Namespace, "istio-system")
+	p.Kubernetes.ClusterDomain = cmp.Or(p.Kubernetes.ClusterDomain, "cluster.local")
+	return p
 }
 
 // Folder is the folder of a cluster in golden/.
@@ -186,23 +209,10 @@ func Plan(t testing.TB, file string) map[string]Decision {
 // path, each with its text.
 func Rendered(t testing.TB, name, pattern string) []File {
 	t.Helper()
-	found, err := filepath.Glob(root + "/golden/" + name + "/" + pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(found)
-	var files []File
-	for _, file := range found {
-		below, err := filepath.Rel(root+"/golden", file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, File{Path: filepath.ToSlash(below), Text: string(read(t, file))})
-	}
-	return files
+	return Files(t, Golden(name), pattern)
 }
 
-// File is a rendered file; its path is below golden/.
+// File is a rendered file; its path begins with the cluster's name.
 type File struct{ Path, Text string }
 
 func read(t testing.TB, file string) []byte {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	endpoint "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	meshconfig "istio.io/api/mesh/v1alpha1"
 	networking "istio.io/api/networking/v1alpha3"
 	"istio.io/istio/pilot/pkg/model"
 	"istio.io/istio/pilot/pkg/networking/core"
@@ -16,6 +17,7 @@ import (
 	"istio.io/istio/pkg/config"
 	"istio.io/istio/pkg/config/constants"
 	istiohost "istio.io/istio/pkg/config/host"
+	istiomesh "istio.io/istio/pkg/config/mesh"
 	"istio.io/istio/pkg/config/protocol"
 	"istio.io/istio/pkg/config/schema/gvk"
 	"istio.io/istio/pkg/log"
@@ -46,21 +48,33 @@ type mesh struct {
 // that are called, and some Sidecars.
 func newMesh(t *testing.T, p cluster.Profile, scopes []config.Config) mesh {
 	t.Helper()
-	options := core.TestOptions{Configs: slices.Concat(scopes, serviceEntries(p))}
+	options := core.TestOptions{Configs: slices.Concat(scopes, serviceEntries(p)), MeshConfig: meshConfig(p)}
 	for _, s := range p.Services {
 		if s.Serves() {
-			service := newService(s.Name, s.Namespace, ports(s)...)
+			service := newService(p, s.Name, s.Namespace, ports(s)...)
 			options.Services = append(options.Services, service)
 			options.Instances = append(options.Instances, instances(service, s.Endpoints, len(options.Instances))...)
 		}
 	}
 	for _, name := range unlisted(p) {
-		options.Services = append(options.Services, newService(name[1], name[0], port(80, protocol.HTTP)))
+		options.Services = append(options.Services, newService(p, name[1], name[0], port(80, protocol.HTTP)))
 	}
 	return mesh{core.NewConfigGenTest(t, options), p}
 }
 
-// unlisted are the Services beside the profile's own: namespace and name.
+// meshConfig is the mesh's own: its root namespace, and what becomes of calls to
+// hosts out of scope.
+func meshConfig(p cluster.Profile) *meshconfig.MeshConfig {
+	c := istiomesh.DefaultMeshConfig()
+	c.RootNamespace = p.Istio.Namespace
+	if p.Mesh.OutboundTrafficPolicy == "REGISTRY_ONLY" {
+		c.OutboundTrafficPolicy = &meshconfig.MeshConfig_OutboundTrafficPolicy{Mode: meshconfig.MeshConfig_OutboundTrafficPolicy_REGISTRY_ONLY}
+	}
+	return c
+}
+
+// unlisted are the Services beside the profile's own: namespace and name. Where a
+// whole namespace is always visible, it has a stray one.
 func unlisted(p cluster.Profile) [][2]string {
 	all := [][2]string{{p.Istio.Namespace, "istiod"}}
 	for _, n := range p.Namespaces {
@@ -69,14 +83,17 @@ func unlisted(p cluster.Profile) [][2]string {
 	for _, visible := range p.Mesh.AlwaysVisible {
 		namespace, name, _ := strings.Cut(visible, "/")
 		short, _, _ := strings.Cut(name, ".")
+		if short == "*" {
+			short = stray
+		}
 		all = append(all, [2]string{namespace, short})
 	}
 	return all
 }
 
-func newService(name, namespace string, ports ...*model.Port) *model.Service {
+func newService(p cluster.Profile, name, namespace string, ports ...*model.Port) *model.Service {
 	return &model.Service{
-		Hostname: istiohost.Name(name + "." + namespace + ".svc.cluster.local"), DefaultAddress: constants.UnspecifiedIP, Ports: ports,
+		Hostname: istiohost.Name(name + "." + namespace + ".svc." + p.Kubernetes.ClusterDomain), DefaultAddress: constants.UnspecifiedIP, Ports: ports,
 		Attributes: model.ServiceAttributes{Name: name, Namespace: namespace},
 	}
 }
@@ -113,6 +130,18 @@ func instances(service *model.Service, byZone map[string]int, from int) []*model
 
 func address(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255) }
 
+// elsewhere is the namespace of the ServiceEntries that are called in any.
+const elsewhere = "elsewhere"
+
+// external is the namespace and the host of a ServiceEntry that is called.
+func external(called string) (namespace, host string) {
+	namespace, host, _ = strings.Cut(called, "/")
+	if namespace == "*" {
+		namespace = elsewhere
+	}
+	return namespace, host
+}
+
 // serviceEntries are those whose hosts are called.
 func serviceEntries(p cluster.Profile) []config.Config {
 	hosts := map[string]bool{}
@@ -123,7 +152,7 @@ func serviceEntries(p cluster.Profile) []config.Config {
 	}
 	var all []config.Config
 	for i, called := range slices.Sorted(maps.Keys(hosts)) {
-		namespace, name, _ := strings.Cut(called, "/")
+		namespace, name := external(called)
 		all = append(all, config.Config{
 			Meta: config.Meta{GroupVersionKind: gvk.ServiceEntry, Namespace: namespace, Name: fmt.Sprintf("external-%d", i)},
 			Spec: &networking.ServiceEntry{
@@ -148,6 +177,32 @@ func services(p *model.Proxy) []string {
 	var all []string
 	for _, s := range p.SidecarScope.Services() {
 		all = append(all, s.Attributes.Namespace+"/"+string(s.Hostname))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// outbound are the clusters of a proxy that lead to Services, sorted.
+func (m mesh) outbound(p *model.Proxy) []string {
+	var all []string
+	for _, cluster := range m.Clusters(p) {
+		if strings.HasPrefix(cluster.Name, string(model.TrafficDirectionOutbound)+"|") {
+			all = append(all, cluster.Name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// leadingTo are the names of the clusters for each port of some Services, sorted.
+func (m mesh) leadingTo(services []string) []string {
+	var all []string
+	for _, s := range m.Env().Services() {
+		if slices.Contains(services, s.Attributes.Namespace+"/"+string(s.Hostname)) {
+			for _, p := range s.Ports {
+				all = append(all, model.BuildSubsetKey(model.TrafficDirectionOutbound, "", s.Hostname, p.Port))
+			}
+		}
 	}
 	slices.Sort(all)
 	return all

@@ -44,93 +44,161 @@ func workloads(t *testing.T, p cluster.Profile) []workload {
 // mostNamed is how many Services of another namespace a scope names one by one.
 const mostNamed = 20
 
-// wanted is the scope that the profile asks for, as Services by namespace/host:
-// of some callers in a namespace, or of the whole namespace.
-func wanted(p cluster.Profile, namespace string, whole bool, callers []cluster.Service) []string {
-	all := map[string]bool{host(p.Istio.Namespace, "istiod"): true}
-	in := map[string]map[string]bool{}
+// set is Services by namespace/host.
+type set map[string]bool
+
+func (s set) sorted() []string { return slices.Sorted(maps.Keys(s)) }
+
+// wanted is the scope that the profile asks for: of some callers in a namespace,
+// or of the whole namespace.
+func wanted(p cluster.Profile, namespace string, whole bool, callers []cluster.Service) set {
+	all := set{}
+	all.addNamespace(p, p.Istio.Namespace)
+	in := map[string]set{}
 	for _, visible := range p.Mesh.AlwaysVisible {
-		all[visible] = true
+		all.addHost(p, visible)
 	}
 	for _, s := range callers {
 		if s.Serves() && (s.SelfCalls == nil || *s.SelfCalls) {
-			all[host(namespace, s.Name)] = true
+			all[host(p, namespace, s.Name)] = true
 		}
-		for _, external := range s.ExternalCalls {
-			all[external] = true
+		for _, called := range s.ExternalCalls {
+			all.addHost(p, called)
 		}
 		for _, called := range slices.Concat(s.Calls, s.ObservedCalls) {
 			of, name, _ := strings.Cut(called, "/")
-			all[host(of, name)] = true
+			all[host(p, of, name)] = true
 			if in[of] == nil {
-				in[of] = map[string]bool{}
+				in[of] = set{}
 			}
 			in[of][name] = true
 		}
 	}
 	for of, names := range in {
 		if of != namespace && len(names) > mostNamed {
-			addNamespace(all, p, of)
+			all.addNamespace(p, of)
 		}
 	}
 	if whole {
-		addNamespace(all, p, namespace)
+		all.addNamespace(p, namespace)
 	}
-	return slices.Sorted(maps.Keys(all))
+	return all
+}
+
+// everything is what a proxy without a scope sees.
+func everything(p cluster.Profile) set {
+	all := set{}
+	for _, n := range p.Namespaces {
+		all.addNamespace(p, n.Name)
+	}
+	all.addNamespace(p, p.Istio.Namespace)
+	for _, visible := range p.Mesh.AlwaysVisible {
+		all.addHost(p, visible)
+	}
+	for _, s := range p.Services {
+		for _, called := range s.ExternalCalls {
+			all.addHost(p, called)
+		}
+	}
+	return all
 }
 
 // host is a Service as a Sidecar names it.
-func host(namespace, name string) string {
-	return namespace + "/" + name + "." + namespace + ".svc.cluster.local"
+func host(p cluster.Profile, namespace, name string) string {
+	return namespace + "/" + name + "." + namespace + ".svc." + p.Kubernetes.ClusterDomain
+}
+
+// addHost adds what a host of the profile selects.
+func (s set) addHost(p cluster.Profile, visible string) {
+	if namespace, whole := strings.CutSuffix(visible, "/*"); whole {
+		s.addNamespace(p, namespace)
+		return
+	}
+	namespace, name := external(visible)
+	s[namespace+"/"+name] = true
 }
 
 // addNamespace adds every Service of a namespace, those that the profile does
 // not list among them.
-func addNamespace(all map[string]bool, p cluster.Profile, namespace string) {
-	for _, s := range p.Services {
-		if s.Namespace == namespace && s.Serves() {
-			all[host(namespace, s.Name)] = true
+func (s set) addNamespace(p cluster.Profile, namespace string) {
+	for _, listed := range p.Services {
+		if listed.Namespace == namespace && listed.Serves() {
+			s[host(p, namespace, listed.Name)] = true
 		}
 	}
 	for _, extra := range unlisted(p) {
 		if extra[0] == namespace {
-			all[host(namespace, extra[1])] = true
+			s[host(p, namespace, extra[1])] = true
 		}
 	}
 }
 
+// rendered is a profile with what meshgen wrote for it.
+type rendered struct {
+	profile cluster.Profile
+	plan    map[string]cluster.Decision
+	folder  string
+}
+
+// example is a profile of examples/ with its output in golden/.
+func example(t *testing.T, name string) rendered {
+	t.Helper()
+	return rendered{cluster.ReadProfile(t, cluster.Example(name)), cluster.Plan(t, cluster.Example(name)), cluster.Golden(name)}
+}
+
+// mixed is a profile of this package that has every way to scope.
+func mixed(t *testing.T) rendered {
+	t.Helper()
+	const file = "testdata/mixed/profile.yaml"
+	return rendered{cluster.ReadProfile(t, file), cluster.Plan(t, file), cluster.Render(t, file)}
+}
+
 // Every proxy of every workload sees what its profile says that it calls, the
 // control plane's namespace, and nothing else; and it is sent as many endpoints
-// as the plan says.
+// as the plan says. A proxy whose scope is not written sees all.
 func TestProxiesSeeWhatTheyCall(t *testing.T) {
-	for name, want := range map[string]int{"boutique": 12, "thousand": 1000} {
+	for name, c := range map[string]struct {
+		rendered
+		workloads, scoped int
+	}{
+		"boutique": {example(t, "boutique"), 12, 12},
+		"thousand": {example(t, "thousand"), 1000, 1000},
+		"mixed":    {mixed(t), 36, 8},
+	} {
 		t.Run(name, func(t *testing.T) {
-			p := cluster.ReadProfile(t, cluster.Example(name))
-			all := workloads(t, p)
-			if len(all) != want {
-				t.Fatalf("%d workloads, want %d", len(all), want)
-			}
-			plan := cluster.Plan(t, cluster.Example(name))
-			m, level := newMesh(t, p, sidecars(t, name)), levels(p)
+			all, scoped := workloads(t, c.profile), 0
+			m := newMesh(t, c.profile, sidecars(t, c.folder))
 			for _, w := range all {
-				whole := level[w.namespace] == "namespace"
-				callers, subject := w.services, "sidecar/"+w.namespace+"/"+w.name+".hosts"
-				if whole {
-					callers, subject = inNamespace(p, w.namespace), "sidecar/"+w.namespace+".hosts"
+				want, subject := scopeOf(c.profile, w)
+				endpoints := c.plan["sidecar.visibleEndpoints"].Terms["listed"]
+				if subject != "" {
+					endpoints = c.plan[subject].Terms["visible"]
+					scoped++
 				}
-				m.judge(t, w, wanted(p, w.namespace, whole, callers), plan[subject])
+				m.judge(t, w, want.sorted(), endpoints)
+			}
+			if len(all) != c.workloads || scoped != c.scoped {
+				t.Errorf("%d workloads, %d of them with a scope that is written; want %d and %d", len(all), scoped, c.workloads, c.scoped)
 			}
 		})
 	}
 }
 
-// levels are the levels of the scopes by namespace.
-func levels(p cluster.Profile) map[string]string {
-	all := map[string]string{}
-	for _, n := range p.Namespaces {
-		all[n.Name] = n.SidecarScope.Level
+// scopeOf is what a workload's proxies are to see, and the decision that says so;
+// no decision where no scope of theirs is written.
+func scopeOf(p cluster.Profile, w workload) (set, string) {
+	at := slices.IndexFunc(p.Namespaces, func(n cluster.Namespace) bool { return n.Name == w.namespace })
+	scope := p.Namespaces[at].SidecarScope
+	tried := scope.Rollout == "canary" && scope.Canary == w.name
+	switch {
+	case scope.Rollout != "live" && !tried:
+		return everything(p), ""
+	case scope.Level == "workload":
+		return wanted(p, w.namespace, false, w.services), "sidecar/" + w.namespace + "/" + w.name + ".hosts"
+	case tried:
+		return wanted(p, w.namespace, true, inNamespace(p, w.namespace)), "sidecar/" + w.namespace + "/" + w.name + ".hosts"
 	}
-	return all
+	return wanted(p, w.namespace, true, inNamespace(p, w.namespace)), "sidecar/" + w.namespace + ".hosts"
 }
 
 func inNamespace(p cluster.Profile, namespace string) []cluster.Service {
@@ -143,19 +211,19 @@ func inNamespace(p cluster.Profile, namespace string) []cluster.Service {
 	return all
 }
 
-// judge compares what a proxy of the workload sees with what it should, and its
-// endpoints with what the plan says.
-func (m mesh) judge(t *testing.T, w workload, want []string, planned cluster.Decision) {
+// judge compares what a proxy of the workload sees with what it should: Services,
+// the clusters for their ports, and as many endpoints as the plan says.
+func (m mesh) judge(t *testing.T, w workload, want []string, endpoints any) {
 	t.Helper()
 	proxy := m.proxy(w)
 	if diff := cmp.Diff(want, services(proxy)); diff != "" {
 		t.Errorf("%s/%s: Services in scope (-want +got):\n%s", w.namespace, w.name, diff)
 	}
-	if planned.Value == nil {
-		t.Fatalf("%s/%s: the plan has no Sidecar for it", w.namespace, w.name)
+	if diff := cmp.Diff(m.leadingTo(want), m.outbound(proxy)); diff != "" {
+		t.Errorf("%s/%s: clusters (-want +got):\n%s", w.namespace, w.name, diff)
 	}
-	if got := m.endpoints(proxy); significant(got) != planned.Terms["visible"] {
-		t.Errorf("%s/%s is sent %d endpoints, the plan says %v", w.namespace, w.name, got, planned.Terms["visible"])
+	if got := m.endpoints(proxy); significant(got) != endpoints {
+		t.Errorf("%s/%s is sent %d endpoints, the plan says %v", w.namespace, w.name, got, endpoints)
 	}
 }
 
@@ -168,27 +236,11 @@ func significant(n int) float64 {
 	return rounded
 }
 
-// Without Sidecars a proxy is sent every endpoint of every listed Service; pods
-// behind no Service are no endpoints.
-func TestProxiesWithoutScopesSeeAllThatIsListed(t *testing.T) {
-	for _, name := range []string{"boutique", "thousand"} {
-		t.Run(name, func(t *testing.T) {
-			p := cluster.ReadProfile(t, cluster.Example(name))
-			m := newMesh(t, p, nil)
-			got := m.endpoints(m.proxy(workloads(t, p)[0]))
-			planned, ok := cluster.Plan(t, cluster.Example(name))["sidecar.visibleEndpoints"].Terms["listed"]
-			if !ok || significant(got) != planned {
-				t.Errorf("a proxy is sent %d endpoints, and the plan lists %v", got, planned)
-			}
-		})
-	}
-}
-
 // A host that is missing from a Sidecar is missing from the scope: what the
 // tests above compare with is Istio's doing.
 func TestAMissingHostIsOutOfScope(t *testing.T) {
 	p := cluster.ReadProfile(t, cluster.Example("boutique"))
-	scopes := sidecars(t, "boutique")
+	scopes := sidecars(t, cluster.Golden("boutique"))
 	at := slices.IndexFunc(scopes, func(c config.Config) bool { return c.Name == "cartservice" })
 	scopes[at] = withHosts(scopes[at], "./cartservice.boutique.svc.cluster.local")
 	m := newMesh(t, p, scopes)

@@ -1,43 +1,86 @@
 package istio_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"istio.io/istio/pilot/pkg/config/kube/crd"
 	"istio.io/istio/pkg/config"
+	"istio.io/istio/pkg/config/schema/collections"
 	"istio.io/istio/pkg/config/validation"
 
 	"github.com/meshgen/meshgen/e2e/cluster"
 )
 
-// sidecars are the Sidecars that meshgen rendered for a cluster, read by Istio's
-// own parser, which knows every field.
-func sidecars(t *testing.T, name string) []config.Config {
+// ofIstio is the line of an object of any of Istio's API groups.
+var ofIstio = regexp.MustCompile(`(?m)^apiVersion: .*\bistio\.io/`)
+
+// resources are Istio's among the files of a cluster, whatever their kind and
+// wherever they stand, read by Istio's own parser, which knows every field.
+func resources(t *testing.T, folder string) []config.Config {
 	t.Helper()
 	var all []config.Config
-	for _, file := range cluster.Rendered(t, name, "mesh/*/sidecar-*.yaml") {
-		parsed, unknown, err := crd.ParseInputs(file.Text)
-		if err != nil || len(unknown) > 0 || len(parsed) != 1 {
-			t.Fatalf("%s: %d objects, %d of unknown kind, %v; want one Sidecar", file.Path, len(parsed), len(unknown), err)
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
+			return err
 		}
-		all = append(all, parsed[0])
+		text, err := os.ReadFile(path)
+		if err != nil || !ofIstio.Match(text) {
+			return err
+		}
+		parsed, unknown, err := crd.ParseInputs(string(text))
+		if err != nil || len(unknown) > 0 || len(parsed) == 0 {
+			t.Fatalf("%s: %d objects, %d of unknown kind, %v", path, len(parsed), len(unknown), err)
+		}
+		all = append(all, parsed...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
 
-func TestIstioAdmitsEverySidecar(t *testing.T) {
-	written := map[string]int{"boutique": 12, "thousand": 40}
+// sidecars are the Sidecars of a cluster.
+func sidecars(t *testing.T, folder string) []config.Config {
+	t.Helper()
+	var all []config.Config
+	for _, object := range resources(t, folder) {
+		if object.GroupVersionKind.Kind == "Sidecar" {
+			all = append(all, object)
+		}
+	}
+	return all
+}
+
+func TestIstioAdmitsEveryResource(t *testing.T) {
+	folders := map[string]string{"mixed": mixed(t).folder}
 	for _, name := range cluster.Names(t) {
-		found := sidecars(t, name)
-		if len(found) != written[name] {
-			t.Errorf("%s: %d Sidecars, want %d", name, len(found), written[name])
-		}
-		for _, sidecar := range found {
-			warning, err := validation.ValidateSidecar(sidecar)
-			if warning != nil || err != nil {
-				t.Errorf("%s: Sidecar %s/%s: warning %v, error %v", name, sidecar.Namespace, sidecar.Name, warning, err)
+		folders[name] = cluster.Golden(name)
+	}
+	got := map[string]int{}
+	for name, folder := range folders {
+		for _, object := range resources(t, folder) {
+			kind := object.GroupVersionKind
+			schema, known := collections.PilotGatewayAPI().FindByGroupVersionAliasesKind(kind)
+			if !known {
+				t.Fatalf("%s: Istio knows no %s", name, kind)
 			}
+			warning, err := schema.ValidateConfig(object)
+			if warning != nil || err != nil {
+				t.Errorf("%s: %s %s/%s: warning %v, error %v", name, kind.Kind, object.Namespace, object.Name, warning, err)
+			}
+			got[strings.Join([]string{name, kind.Kind}, " ")]++
 		}
+	}
+	want := map[string]int{"boutique Sidecar": 12, "thousand Sidecar": 40, "mixed Sidecar": 7}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("resources, by cluster and kind (-want +got):\n%s", diff)
 	}
 }
 
@@ -51,10 +94,10 @@ func TestIstioRefuses(t *testing.T) {
 		"a Service beside the namespace it is in": {host: "istio-system/istiod.istio-system.svc.cluster.local", warned: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sidecar := withHosts(sidecars(t, "boutique")[0], "istio-system/*", c.host)
+			sidecar := withHosts(sidecars(t, cluster.Golden("boutique"))[0], "istio-system/*", c.host)
 			warning, err := validation.ValidateSidecar(sidecar)
 			if (warning != nil) != c.warned || (err != nil) != c.failed {
-				t.Errorf("host %s: warning %v, error %v", c.host, warning, err)
+				t.Errorf("warning %v, error %v; want a warning: %v, an error: %v", warning, err, c.warned, c.failed)
 			}
 		})
 	}

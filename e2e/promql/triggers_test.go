@@ -3,6 +3,8 @@ package promql_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"path"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +14,8 @@ import (
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/storage"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
 	"github.com/meshgen/meshgen/e2e/cluster"
@@ -21,7 +25,19 @@ import (
 type scaledObject struct {
 	Kind     string
 	Metadata struct{ Name, Namespace string }
-	Spec     struct{ Triggers []trigger }
+	Spec     struct {
+		ScaleTargetRef struct{ Name string }
+		Triggers       []trigger
+		Advanced       struct {
+			HPA struct {
+				Behavior struct {
+					ScaleUp struct {
+						Window int `json:"stabilizationWindowSeconds"`
+					}
+				}
+			} `json:"horizontalPodAutoscalerConfig"`
+		}
+	}
 }
 
 type trigger struct {
@@ -29,22 +45,54 @@ type trigger struct {
 	Metadata               map[string]string
 }
 
-// scaledObjects are those that meshgen rendered for a cluster. Triggers that it
-// adds to a ScaledObject of the user's own are a patch; no example has them, and
-// one that had would have to be judged here.
-func scaledObjects(t *testing.T, name string) []scaledObject {
+// scaledObjects are those that meshgen rendered into a cluster's folder. What
+// patches one of the user's own is judged where that stands in a base.
+func scaledObjects(t *testing.T, folder string) []scaledObject {
 	t.Helper()
-	if patches := cluster.Rendered(t, name, "workloads/*/triggers-*.yaml"); len(patches) > 0 {
-		t.Fatalf("%d patches of triggers, the first in %s: judge them too", len(patches), patches[0].Path)
-	}
-	files := append(cluster.Rendered(t, name, "istiod/scaledobject-*.yaml"), cluster.Rendered(t, name, "workloads/*/scaledobject-*.yaml")...)
+	files := append(cluster.Files(t, folder, "istiod/scaledobject-*.yaml"), cluster.Files(t, folder, "workloads/*/scaledobject-*.yaml")...)
 	var all []scaledObject
 	for _, file := range files {
-		var object scaledObject
-		if err := yaml.Unmarshal([]byte(file.Text), &object); err != nil || object.Kind != "ScaledObject" {
-			t.Fatalf("%s: kind %q, %v; want a ScaledObject", file.Path, object.Kind, err)
+		if object := newScaledObject(t, file.Text); len(object.Spec.Triggers) > 0 {
+			all = append(all, object)
 		}
-		all = append(all, object)
+	}
+	return all
+}
+
+func newScaledObject(t *testing.T, text string) scaledObject {
+	t.Helper()
+	var object scaledObject
+	if err := yaml.Unmarshal([]byte(text), &object); err != nil || object.Kind != "ScaledObject" {
+		t.Fatalf("kind %q, %v; want a ScaledObject in\n%s", object.Kind, err, text)
+	}
+	return object
+}
+
+// patched are the ScaledObjects of a base under a rendered Component, built by
+// kustomize.
+func patched(t *testing.T, base, component string) []scaledObject {
+	t.Helper()
+	disk := filesys.MakeFsInMemory()
+	write := func(path, text string) {
+		if err := disk.WriteFile(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for to, from := range map[string]string{"base": base, "component": component} {
+		for _, file := range cluster.Files(t, from, "*.yaml") {
+			write("/"+to+"/"+path.Base(file.Path), file.Text)
+		}
+	}
+	write("/all/kustomization.yaml", "resources: [../base]\ncomponents: [../component]\n")
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, "/all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []scaledObject
+	for _, object := range objects.Resources() {
+		if object.GetKind() == "ScaledObject" {
+			all = append(all, newScaledObject(t, object.MustYaml()))
+		}
 	}
 	return all
 }
@@ -91,27 +139,64 @@ func (p prometheus) ask(t *testing.T, query string, at time.Time) (value float64
 // Each trigger of a dated event asks for the planned pods from the planned
 // moment until the event's end, and for none before, after, or in another year.
 func TestDatedEventsAskInTheirWindow(t *testing.T) {
-	p := newPrometheus(t, "")
 	triggers := map[string]int{}
 	for _, name := range cluster.Names(t) {
-		plan, events := cluster.Plan(t, cluster.Example(name)), dated(cluster.ReadProfile(t, cluster.Example(name)))
-		for _, object := range scaledObjects(t, name) {
-			for _, event := range events {
-				subject := subject(object)
-				pods, planned := plan[subject+".replicas.event."+event].Value.(float64)
-				found := triggerOf(object, event)
-				if planned != (found != nil) {
-					t.Fatalf("%s: %s: event %s is planned: %v, has a trigger: %v", name, subject, event, planned, found != nil)
-				}
-				if planned {
-					triggers[name]++
-					p.judgeWindow(t, *found, pods, plan[subject+".prescale.window."+event])
-				}
+		folder := cluster.Golden(name)
+		if patches := cluster.Files(t, folder, "workloads/*/triggers-*.yaml"); len(patches) > 0 {
+			t.Errorf("%s patches an autoscaler whose base is not here", patches[0].Path)
+		}
+		triggers[name] = judgeWindows(t, cluster.Example(name), scaledObjects(t, folder))
+	}
+	component := cluster.Render(t, shared) + "/workloads/shop"
+	triggers["shared"] = judgeWindows(t, shared, patched(t, path.Dir(shared)+"/base", component))
+	if diff := cmp.Diff(map[string]int{"bigsale": 4, "boutique": 0, "featureflag": 0, "thousand": 207, "shared": 2}, triggers); diff != "" {
+		t.Errorf("triggers judged, by cluster (-want +got):\n%s", diff)
+	}
+}
+
+// shared is the profile of a mesh that shares its Prometheus, is scraped once a
+// minute, and has a ScaledObject of its own.
+const shared = "testdata/shared/profile.yaml"
+
+// judgeWindows judges the dated events in the triggers of ScaledObjects by the
+// plan of a profile, and returns how many triggers they have.
+func judgeWindows(t *testing.T, file string, objects []scaledObject) int {
+	t.Helper()
+	p := newPrometheus(t, "")
+	plan, events, judged := cluster.Plan(t, file), dated(cluster.ReadProfile(t, file)), 0
+	for _, object := range objects {
+		for _, event := range events {
+			subject := object.subject()
+			pods, planned := plan[subject+".replicas.event."+event].Value.(float64)
+			found := object.triggerOf(event)
+			if planned != (found != nil) {
+				t.Fatalf("%s: %s: event %s is planned: %v, has a trigger: %v", file, subject, event, planned, found != nil)
+			}
+			if planned {
+				judged++
+				p.judgeWindow(t, *found, pods, plan[subject+".prescale.window."+event])
 			}
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"bigsale": 4, "thousand": 207}, triggers); diff != "" {
-		t.Errorf("triggers judged, by cluster (-want +got):\n%s", diff)
+	return judged
+}
+
+// The triggers of a ScaledObject of the user's own stay as they are and where they
+// are, for KEDA names metrics by their order; those of events come after them.
+func TestTriggersOfTheUsersComeFirst(t *testing.T) {
+	component := cluster.Render(t, shared) + "/workloads/shop"
+	var got []string
+	for _, object := range patched(t, path.Dir(shared)+"/base", component) {
+		for _, trigger := range object.Spec.Triggers {
+			got = append(got, strings.Join([]string{object.Metadata.Name, trigger.Type, trigger.Name}, " "))
+		}
+	}
+	want := []string{
+		"cart-scaler cpu busy", "cart-scaler prometheus orders", "cart-scaler prometheus event_big_sale",
+		"stock cpu cpu", "stock prometheus event_big_sale",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("triggers (-want +got):\n%s", diff)
 	}
 }
 
@@ -127,17 +212,22 @@ func dated(p cluster.Profile) []string {
 }
 
 // subject is what the plan calls the target of a ScaledObject.
-func subject(o scaledObject) string {
-	if o.Metadata.Name == "istiod" {
+func (o scaledObject) subject() string {
+	if o.Spec.ScaleTargetRef.Name == "istiod" {
 		return "istiod"
 	}
-	return "workload/" + o.Metadata.Namespace + "/" + o.Metadata.Name
+	return "workload/" + o.Metadata.Namespace + "/" + o.Spec.ScaleTargetRef.Name
 }
 
 // triggerOf is the trigger of an event; nil where there is none.
-func triggerOf(o scaledObject, event string) *trigger {
+func (o scaledObject) triggerOf(event string) *trigger {
+	return o.trigger("event_" + strings.ReplaceAll(event, "-", "_"))
+}
+
+// trigger is the trigger of a name; nil where there is none.
+func (o scaledObject) trigger(name string) *trigger {
 	for i, found := range o.Spec.Triggers {
-		if found.Name == "event_"+strings.ReplaceAll(event, "-", "_") {
+		if found.Name == name {
 			return &o.Spec.Triggers[i]
 		}
 	}
@@ -213,7 +303,7 @@ func TestConnectionsCountOnce(t *testing.T) {
 			}
 			step := zones * int(threshold)
 			want := zones * ((connections + step - 1) / step)
-			trigger := connectionTrigger(t, name)
+			trigger := istiod(t, cluster.Golden(name)).connections(t)
 			if got := p.asks(t, trigger, time.Unix(180, 0)); got != float64(want) {
 				t.Errorf("%v pods for %d connections at %v a pod, want %d", got, connections, threshold, want)
 			}
@@ -229,7 +319,7 @@ load 15s
   pilot_xds{namespace="istio-system",pod="istiod-5c4f9-aaaaa",version="1.29.1"} 1000x4
   pilot_xds{namespace="istio-system",pod="istiod-5c4f9-bbbbb",version="1.29.1"} 1000x8
 `)
-	query := connectionTrigger(t, "bigsale").Metadata["query"]
+	query := istiod(t, cluster.Golden("bigsale")).connections(t).Metadata["query"]
 	for name, c := range map[string]struct {
 		at       int64
 		want     float64
@@ -250,16 +340,107 @@ load 15s
 	}
 }
 
-// connectionTrigger is the trigger of istiod on connections.
-func connectionTrigger(t *testing.T, name string) trigger {
+// istiod is the ScaledObject of istiod in a cluster's folder.
+func istiod(t *testing.T, folder string) scaledObject {
 	t.Helper()
-	for _, object := range scaledObjects(t, name) {
-		for _, found := range object.Spec.Triggers {
-			if object.Metadata.Name == "istiod" && found.Name == "connections" {
-				return found
-			}
-		}
+	files := cluster.Files(t, folder, "istiod/scaledobject-*.yaml")
+	if len(files) != 1 {
+		t.Fatalf("%s has %d ScaledObjects for istiod", folder, len(files))
 	}
-	t.Fatalf("%s has no connection trigger", name)
-	return trigger{}
+	return newScaledObject(t, files[0].Text)
+}
+
+// connections is the trigger on connections.
+func (o scaledObject) connections(t *testing.T) trigger {
+	t.Helper()
+	found := o.trigger("connections")
+	if found == nil {
+		t.Fatalf("%s has no connection trigger", o.Metadata.Name)
+	}
+	return *found
+}
+
+// Of a store that has the series of other clusters, of other tenants and of other
+// revisions, the mesh's own are counted; at a scrape a minute for three minutes,
+// so that two that are missed change nothing, and no longer.
+func TestConnectionsInASharedStore(t *testing.T) {
+	p := newPrometheus(t, `
+load 60s
+  pilot_xds{cluster="prod",tenant="a\"b\\c",namespace="istio-system",pod="istiod-blue-5c4f9-aaaaa",version="1.31.0"} 1000 1000 _ _ 1000 1000 1000
+  pilot_xds{cluster="prod",tenant="a\"b\\c",namespace="istio-system",pod="istiod-blue-5c4f9-bbbbb",version="1.31.0"} 500 500 500 stale
+  pilot_xds{cluster="stage",tenant="a\"b\\c",namespace="istio-system",pod="istiod-blue-5c4f9-aaaaa",version="1.31.0"} 7000x7
+  pilot_xds{cluster="prod",tenant="b",namespace="istio-system",pod="istiod-blue-5c4f9-aaaaa",version="1.31.0"} 7000x7
+  pilot_xds{cluster="prod",tenant="a\"b\\c",namespace="istio-system",pod="istiod-5c4f9-aaaaa",version="1.31.0"} 7000x7
+`)
+	query := istiod(t, cluster.Render(t, shared)).connections(t).Metadata["query"]
+	for name, c := range map[string]struct {
+		at   int64
+		want float64
+	}{
+		"while both are scraped":                                {120, 1500},
+		"when a scrape of one was missed":                       {179, 1500},
+		"when two were missed, and the other has gone":          {239, 1500},
+		"a second before the gone pod's three minutes are over": {299, 1500},
+		"when they are over":                                    {300, 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, answered := p.ask(t, query, time.Unix(c.at, 0)); got != c.want || !answered {
+				t.Errorf("%v connections, answered %v; want %v", got, answered, c.want)
+			}
+		})
+	}
+}
+
+// For every number of connections up to 10,000 the trigger asks for as many pods
+// as the threshold needs, up to a multiple of the zones where a zone's loss is to
+// be survived.
+func TestReplicasComeInMultiplesOfTheZones(t *testing.T) {
+	type mesh struct {
+		file, folder, pod string
+		zones             int
+	}
+	for name, m := range map[string]mesh{
+		"bigsale":     {cluster.Example("bigsale"), cluster.Golden("bigsale"), "istiod-5c4f9-aaaaa", 2},
+		"boutique":    {cluster.Example("boutique"), cluster.Golden("boutique"), "istiod-5c4f9-aaaaa", 3},
+		"featureflag": {cluster.Example("featureflag"), cluster.Golden("featureflag"), "istiod-5c4f9-aaaaa", 2},
+		"thousand":    {cluster.Example("thousand"), cluster.Golden("thousand"), "istiod-5c4f9-aaaaa", 3},
+		"shared":      {shared, cluster.Render(t, shared), "istiod-blue-5c4f9-aaaaa", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const most = 10000
+			p := newPrometheus(t, fmt.Sprintf("load 15s\n  pilot_xds{cluster=\"prod\",tenant=%q,namespace=\"istio-system\",pod=%q,version=\"1.31.0\"} 0+1x%d", `a"b\c`, m.pod, most))
+			trigger := istiod(t, m.folder).connections(t)
+			threshold := int(cluster.Plan(t, m.file)["istiod.connectionThreshold"].Value.(float64))
+			if trigger.Metadata["threshold"] != strconv.Itoa(threshold) {
+				t.Fatalf("threshold %s, planned %d", trigger.Metadata["threshold"], threshold)
+			}
+			values := p.every15(t, trigger.Metadata["query"], most)
+			for connections, value := range values {
+				pods := (connections + threshold - 1) / threshold
+				want := (pods + m.zones - 1) / m.zones * m.zones
+				if got := int(math.Ceil(value / float64(threshold))); got != want {
+					t.Fatalf("%d pods for %d connections at %d a pod, want %d", got, connections, threshold, want)
+				}
+			}
+		})
+	}
+}
+
+// every15 is what a query answers each 15 seconds from 0 on, that many times more.
+func (p prometheus) every15(t *testing.T, query string, times int) []float64 {
+	t.Helper()
+	asked, err := p.NewRangeQuery(context.Background(), p.series, nil, query, time.Unix(0, 0), time.Unix(int64(15*times), 0), 15*time.Second)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer asked.Close()
+	matrix, err := asked.Exec(context.Background()).Matrix()
+	if err != nil || len(matrix) != 1 || len(matrix[0].Floats) != times+1 {
+		t.Fatalf("%s: %d series, %v; want one of %d values", query, len(matrix), err, times+1)
+	}
+	var all []float64
+	for _, point := range matrix[0].Floats {
+		all = append(all, point.F)
+	}
+	return all
 }
