@@ -301,7 +301,7 @@ func midnight(t *testing.T, day string, zone *time.Location, later int) time.Tim
 // refusals are the findings of testdata/refused, by event, with the cron fields
 // that its window would have been written in.
 var refusals = map[string]struct {
-	ids              []string
+	ids        []string
 	start, end string
 	near       string // the day on which KEDA goes wrong; empty where it does on each
 }{
