@@ -29,15 +29,14 @@ import (
 func TestServer(t *testing.T) {
 	s := start(t)
 	t.Run("every example is applied", s.examples)
-	below := t.TempDir()
-	cluster.Render(t, adopted, below)
+	folder := cluster.Render(t, adopted)
 	for name, part := range map[string]func(*testing.T, string){
 		"first adoption":                s.firstAdoption,
 		"first adoption by Helm":        s.helmAdoption,
 		"Helm before the istiod folder": s.helmFirst,
 		"what a patch takes away":       s.fieldsLeave,
 	} {
-		t.Run(name, func(t *testing.T) { part(t, filepath.Join(below, "adoption")) })
+		t.Run(name, func(t *testing.T) { part(t, folder) })
 	}
 }
 

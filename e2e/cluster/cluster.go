@@ -49,7 +49,18 @@ type Namespace struct {
 }
 
 // Event is a dated event, or a weekly one, whose start is empty.
-type Event struct{ Name, Start, End string }
+type Event struct {
+	Name, Start, End string
+	Weekly           *Weekly
+}
+
+// Weekly is a span of the local day on some days of every week: HH:MM, and days
+// as their first three letters.
+type Weekly struct {
+	Days       []string
+	Start, End string
+	TimeZone   string `yaml:"timeZone"`
+}
 
 // Istiod is the control plane; quantities are Kubernetes quantities, and Values
 // are paths below the profile's folder.
@@ -151,24 +162,6 @@ func ReadProfile(t testing.TB, file string) Profile {
 	return p
 }
 
-// Folder is the folder of a cluster in golden/.
-func Folder(name string) string { return root + "/golden/" + name }
-
-// Render renders the profile in a file below a folder, the cluster's own folder
-// in it, as `meshgen render` does.
-func Render(t testing.TB, file, below string) {
-	t.Helper()
-	profile, err := filepath.Abs(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "run", "./cmd/meshgen", "render", profile, "-o", below)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("meshgen render %s: %v\n%s", profile, err, out)
-	}
-}
-
 // Decision is one decision of the plan. Numbers among its terms have at most
 // four significant digits.
 type Decision struct {
@@ -209,7 +202,7 @@ func Plan(t testing.TB, file string) map[string]Decision {
 // path, each with its text.
 func Rendered(t testing.TB, name, pattern string) []File {
 	t.Helper()
-	return Files(t, Golden(name), pattern)
+	return Files(t, Folder(name), pattern)
 }
 
 // File is a rendered file; its path begins with the cluster's name.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Golden is the folder of an example's output.
-func Golden(name string) string { return root + "/golden/" + name }
+// Folder is the folder of a cluster in golden/.
+func Folder(name string) string { return root + "/golden/" + name }
 
 // Render renders the profile in a file into a folder of the test's own, with
 // more flags where they are given, and returns the cluster's folder there.

@@ -31,7 +31,7 @@ func meshes(t *testing.T) []mesh {
 	t.Helper()
 	var all []mesh
 	for _, name := range cluster.Names(t) {
-		all = append(all, newMesh(t, name, cluster.Example(name), cluster.Golden(name)))
+		all = append(all, newMesh(t, name, cluster.Example(name), cluster.Folder(name)))
 	}
 	for _, name := range []string{"canary", "own-values"} {
 		file := "testdata/" + name + "/profile.yaml"

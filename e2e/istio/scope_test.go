@@ -143,7 +143,7 @@ type rendered struct {
 // example is a profile of examples/ with its output in golden/.
 func example(t *testing.T, name string) rendered {
 	t.Helper()
-	return rendered{cluster.ReadProfile(t, cluster.Example(name)), cluster.Plan(t, cluster.Example(name)), cluster.Golden(name)}
+	return rendered{cluster.ReadProfile(t, cluster.Example(name)), cluster.Plan(t, cluster.Example(name)), cluster.Folder(name)}
 }
 
 // mixed is a profile of this package that has every way to scope.
@@ -240,7 +240,7 @@ func significant(n int) float64 {
 // tests above compare with is Istio's doing.
 func TestAMissingHostIsOutOfScope(t *testing.T) {
 	p := cluster.ReadProfile(t, cluster.Example("boutique"))
-	scopes := sidecars(t, cluster.Golden("boutique"))
+	scopes := sidecars(t, cluster.Folder("boutique"))
 	at := slices.IndexFunc(scopes, func(c config.Config) bool { return c.Name == "cartservice" })
 	scopes[at] = withHosts(scopes[at], "./cartservice.boutique.svc.cluster.local")
 	m := newMesh(t, p, scopes)

@@ -61,7 +61,7 @@ func sidecars(t *testing.T, folder string) []config.Config {
 func TestIstioAdmitsEveryResource(t *testing.T) {
 	folders := map[string]string{"mixed": mixed(t).folder}
 	for _, name := range cluster.Names(t) {
-		folders[name] = cluster.Golden(name)
+		folders[name] = cluster.Folder(name)
 	}
 	got := map[string]int{}
 	for name, folder := range folders {
@@ -94,7 +94,7 @@ func TestIstioRefuses(t *testing.T) {
 		"a Service beside the namespace it is in": {host: "istio-system/istiod.istio-system.svc.cluster.local", warned: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sidecar := withHosts(sidecars(t, cluster.Golden("boutique"))[0], "istio-system/*", c.host)
+			sidecar := withHosts(sidecars(t, cluster.Folder("boutique"))[0], "istio-system/*", c.host)
 			warning, err := validation.ValidateSidecar(sidecar)
 			if (warning != nil) != c.warned || (err != nil) != c.failed {
 				t.Errorf("warning %v, error %v; want a warning: %v, an error: %v", warning, err, c.warned, c.failed)

@@ -164,7 +164,7 @@ func (r rollout) watch(t *testing.T, of scaledObject) int {
 func TestExplore(t *testing.T) {
 	for _, name := range cluster.Names(t) {
 		plan := cluster.Plan(t, cluster.Example(name))
-		of := istiod(t, cluster.Golden(name))
+		of := istiod(t, cluster.Folder(name))
 		theta := plan["istiod.connectionThreshold"].Value.(float64)
 		n := int(plan["istiod.replicas.min"].Value.(float64))
 		for _, load := range []float64{0.5, 0.7, 0.9, 1} {

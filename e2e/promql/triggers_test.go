@@ -141,7 +141,7 @@ func (p prometheus) ask(t *testing.T, query string, at time.Time) (value float64
 func TestDatedEventsAskInTheirWindow(t *testing.T) {
 	triggers := map[string]int{}
 	for _, name := range cluster.Names(t) {
-		folder := cluster.Golden(name)
+		folder := cluster.Folder(name)
 		if patches := cluster.Files(t, folder, "workloads/*/triggers-*.yaml"); len(patches) > 0 {
 			t.Errorf("%s patches an autoscaler whose base is not here", patches[0].Path)
 		}
@@ -303,7 +303,7 @@ func TestConnectionsCountOnce(t *testing.T) {
 			}
 			step := zones * int(threshold)
 			want := zones * ((connections + step - 1) / step)
-			trigger := istiod(t, cluster.Golden(name)).connections(t)
+			trigger := istiod(t, cluster.Folder(name)).connections(t)
 			if got := p.asks(t, trigger, time.Unix(180, 0)); got != float64(want) {
 				t.Errorf("%v pods for %d connections at %v a pod, want %d", got, connections, threshold, want)
 			}
@@ -319,7 +319,7 @@ load 15s
   pilot_xds{namespace="istio-system",pod="istiod-5c4f9-aaaaa",version="1.29.1"} 1000x4
   pilot_xds{namespace="istio-system",pod="istiod-5c4f9-bbbbb",version="1.29.1"} 1000x8
 `)
-	query := istiod(t, cluster.Golden("bigsale")).connections(t).Metadata["query"]
+	query := istiod(t, cluster.Folder("bigsale")).connections(t).Metadata["query"]
 	for name, c := range map[string]struct {
 		at       int64
 		want     float64
@@ -400,10 +400,10 @@ func TestReplicasComeInMultiplesOfTheZones(t *testing.T) {
 		zones             int
 	}
 	for name, m := range map[string]mesh{
-		"bigsale":     {cluster.Example("bigsale"), cluster.Golden("bigsale"), "istiod-5c4f9-aaaaa", 2},
-		"boutique":    {cluster.Example("boutique"), cluster.Golden("boutique"), "istiod-5c4f9-aaaaa", 3},
-		"featureflag": {cluster.Example("featureflag"), cluster.Golden("featureflag"), "istiod-5c4f9-aaaaa", 2},
-		"thousand":    {cluster.Example("thousand"), cluster.Golden("thousand"), "istiod-5c4f9-aaaaa", 3},
+		"bigsale":     {cluster.Example("bigsale"), cluster.Folder("bigsale"), "istiod-5c4f9-aaaaa", 2},
+		"boutique":    {cluster.Example("boutique"), cluster.Folder("boutique"), "istiod-5c4f9-aaaaa", 3},
+		"featureflag": {cluster.Example("featureflag"), cluster.Folder("featureflag"), "istiod-5c4f9-aaaaa", 2},
+		"thousand":    {cluster.Example("thousand"), cluster.Folder("thousand"), "istiod-5c4f9-aaaaa", 3},
 		"shared":      {shared, cluster.Render(t, shared), "istiod-blue-5c4f9-aaaaa", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
