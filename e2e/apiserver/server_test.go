@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
