@@ -3,6 +3,7 @@ package keda_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,7 @@ type admission struct {
 	seen   client.Reader // what the webhook has seen of the server
 	said   *warnings
 	stop   func()
+	used   map[string]bool // namespaces in which something was made
 }
 
 func startAdmission(t *testing.T) *admission {
@@ -54,7 +56,7 @@ func startAdmission(t *testing.T) *admission {
 			t.Fatal(err)
 		}
 	}
-	a := &admission{said: &warnings{}}
+	a := &admission{said: &warnings{}, used: map[string]bool{}}
 	a.serve(t, config, at, scheme)
 	own := rest.CopyConfig(config)
 	own.WarningHandler = a.said
@@ -181,6 +183,7 @@ func (a *admission) prepare(t *testing.T, m mesh) {
 
 func (a *admission) make(t *testing.T, object client.Object) {
 	t.Helper()
+	a.used[object.GetNamespace()] = true
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: object.GetNamespace()}}
 	if err := a.server.Create(context.Background(), namespace); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
@@ -245,12 +248,8 @@ func running(name string, s cluster.Service) *autoscalingv2.HorizontalPodAutosca
 
 // clear takes everything away that prepare and create made, so that the next mesh
 // may have the same names.
-func (a *admission) clear(t *testing.T, m mesh) {
+func (a *admission) clear(t *testing.T) {
 	t.Helper()
-	namespaces := map[string]bool{}
-	for _, object := range m.objects {
-		namespaces[object.Namespace] = true
-	}
 	kinds := map[client.Object]client.ObjectList{
 		&kedav1alpha1.ScaledObject{}:             &kedav1alpha1.ScaledObjectList{},
 		&autoscalingv2.HorizontalPodAutoscaler{}: &autoscalingv2.HorizontalPodAutoscalerList{},
@@ -258,12 +257,12 @@ func (a *admission) clear(t *testing.T, m mesh) {
 		&appsv1.StatefulSet{}:                    &appsv1.StatefulSetList{},
 	}
 	for kind, list := range kinds {
-		for namespace := range namespaces {
+		for namespace := range a.used {
 			if err := a.server.DeleteAllOf(context.Background(), kind, client.InNamespace(namespace)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		until(t, "KEDA's webhook sees that all has gone", func() bool {
+		until(t, fmt.Sprintf("KEDA's webhook sees that every %T has gone", kind), func() bool {
 			err := a.seen.List(context.Background(), list)
 			return err == nil && meta.LenList(list) == 0
 		})
@@ -286,7 +285,7 @@ func TestAdmission(t *testing.T) {
 			}
 			accepted[m.name]++
 		}
-		a.clear(t, m)
+		a.clear(t)
 	}
 	if diff := cmp.Diff(map[string]int{"bigsale": 4, "boutique": 1, "featureflag": 1, "thousand": 309, "worldwide": 4}, accepted); diff != "" {
 		t.Errorf("ScaledObjects accepted, by cluster (-want +got):\n%s", diff)

@@ -57,6 +57,11 @@ func declared(t *testing.T, event cluster.Weekly, lead any) window {
 	return w
 }
 
+// String has all of the window.
+func (w window) String() string {
+	return fmt.Sprintf("%v minute %d, %d long, %d ahead, %s", w.days, w.start, w.length, w.lead, w.zone)
+}
+
 func wallMinute(t *testing.T, text string) int {
 	t.Helper()
 	var hour, minute int
@@ -223,7 +228,7 @@ func TestCronTriggersAskInTheirWindows(t *testing.T) {
 				t.Errorf("%s: trigger %s asks for %s pods, planned are %v", s.path, s.trigger.Name, got, s.pods)
 			}
 			of := s.trigger.Metadata
-			distinct[fmt.Sprintf("%q to %q %s as %v", of["start"], of["end"], of["timezone"], s.window)] = s
+			distinct[fmt.Sprintf("%s to %s %s for %s", of["start"], of["end"], of["timezone"], s.window)] = s
 		}
 	}
 	if diff := cmp.Diff(map[string]int{"bigsale": 1, "thousand": 73, "worldwide": 6}, triggers); diff != "" {
@@ -248,8 +253,8 @@ func report(t *testing.T, what string, wrong []string) {
 }
 
 // What meshgen refuses to write for the change of clocks is refused with reason:
-// KEDA's scaler does something else than the event asks for, near the day that
-// is given.
+// KEDA's scaler does something else than the event asks for, from a day on that
+// the clocks explain.
 func TestRefusedWeeklyEventsGoWrong(t *testing.T) {
 	t.Parallel()
 	const profile = "testdata/refused/profile.yaml"
@@ -282,7 +287,7 @@ func TestRefusedWeeklyEventsGoWrong(t *testing.T) {
 				report(t, "in the week before", follow(t, trigger, w, 7, midnight(t, c.near, w.zone, -8), 7))
 			}
 			if wrong := follow(t, trigger, w, 7, midnight(t, c.near, w.zone, -1), 9); len(wrong) == 0 {
-				t.Errorf("around %s KEDA does what the event asks for", c.near)
+				t.Errorf("from %s on KEDA does what the event asks for", c.near)
 			}
 		})
 	}
@@ -303,15 +308,15 @@ func midnight(t *testing.T, day string, zone *time.Location, later int) time.Tim
 var refusals = map[string]struct {
 	ids        []string
 	start, end string
-	near       string // the day on which KEDA goes wrong; empty where it does on each
+	near       string // the day of the first window that goes wrong; empty where each does
 }{
-	"pre-scale-skipped": {[]string{"plan/dst-gap"}, "27 2 * * 0", "0 6 * * 0", "2026-03-08"},
+	// A start that the clocks skip, or that is passed over by those who look for it
+	// from before the clocks change, leaves the window of a week ago open.
+	"pre-scale-skipped": {[]string{"plan/dst-gap"}, "27 2 * * 0", "0 6 * * 0", "2026-03-01"},
 	"end-shown-twice":   {[]string{"plan/dst-overlap"}, "27 20 * * 6", "30 1 * * 0", "2026-11-01"},
 	"lead-too-short":    {[]string{"plan/dst-lead"}, "17 1 * * 0", "0 6 * * 0", "2026-10-04"},
-	// A start of the day on which the clocks change is passed over by those who look
-	// for it from before: the window of a week ago stays open until they look again.
-	"passed-over":     {[]string{"plan/weekly-differs"}, "27 20 * * 0", "45 23 * * 0", "2026-03-29"},
-	"without-a-pause": {[]string{"plan/weekly-touching"}, "27 22 * * *", "0 0 * * *", ""},
+	"passed-over":       {[]string{"plan/weekly-differs"}, "27 20 * * 0", "45 23 * * 0", "2026-03-29"},
+	"without-a-pause":   {[]string{"plan/weekly-touching"}, "27 22 * * *", "0 0 * * *", ""},
 }
 
 // planned is what the plan printed of a profile that was refused.
