@@ -67,6 +67,38 @@ func TestSegments(t *testing.T) {
 	}
 }
 
+func TestHorizon(t *testing.T) {
+	in := func(year int) Event {
+		start := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)
+		return Event{Dated: Span{start, start.AddDate(0, 0, 1)}}
+	}
+	for name, c := range map[string]struct {
+		events []Event
+		want   string
+	}{
+		"without a dated event it is that of 2026":      {nil, "2026-01-01T00:00:00Z"},
+		"it begins with the year of the earliest event": {[]Event{in(2031), in(2028)}, "2028-01-01T00:00:00Z"},
+		"days that a zone left out are before it":       {[]Event{in(2011)}, "2012-01-01T00:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Horizon(c.events)
+			if want := instant(t, c.want); !got.Start.Equal(want) || !got.End.Equal(want.AddDate(0, 0, 400)) {
+				t.Errorf("%v, want 400 days from %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Samoa left out 30 December 2011, a Friday.
+func TestAYearInWhichAZoneLeftOutADayIsJudged(t *testing.T) {
+	sale := Event{Dated: Span{instant(t, "2011-06-01T00:00:00Z"), instant(t, "2011-06-02T00:00:00Z")}}
+	w := Window{Weekly{[]time.Weekday{time.Friday}, 9 * 60, 17 * 60, location(t, "Pacific/Apia")}, time.Hour}
+	problems, err := w.Problems(Horizon([]Event{sale}))
+	if err != nil || problems != nil {
+		t.Errorf("problems %v, %v", problems, err)
+	}
+}
+
 func TestWindow(t *testing.T) {
 	week := []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}
 	for name, c := range map[string]struct {
