@@ -169,6 +169,13 @@ func TestProblems(t *testing.T) {
 		"an evening in a zone with changing clocks": {
 			Window{Weekly{every, 18 * 60, 20 * 60, newYork}, 24 * time.Minute}, nil,
 		},
+		"a Friday on which the clocks skip midnight, which cron finds only from then on": {
+			Window{Weekly{[]time.Weekday{time.Wednesday, time.Friday}, 18 * 60, 20 * 60, location(t, "Africa/Cairo")}, 24 * time.Minute}, nil,
+		},
+		"a clock that goes back by half an hour, before which cron misses a start": {
+			Window{Weekly{every, 11*60 + 30, 13*60 + 30, location(t, "Australia/Lord_Howe")}, 24 * time.Minute},
+			[]Problem{{Wrong, "2026-04-04 11:06", "trigger"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := c.window.Problems(Horizon(nil))
@@ -218,4 +225,17 @@ func covers(spans []Span, at time.Time) bool {
 func randomCron(r *rand.Rand) string {
 	days := []string{"1-5", "0,6", "3", "1,3,5"}
 	return []string{"0", "30", "15"}[r.IntN(3)] + " " + []string{"0", "2", "9", "23"}[r.IntN(4)] + " * * " + days[r.IntN(len(days))]
+}
+
+// 2028 is a leap year: its last day is the 366th.
+func TestPeriodsAreCutWhereTheClocksChange(t *testing.T) {
+	got := evenClocks(Span{instant(t, "2028-03-01T00:00:00Z"), instant(t, "2029-02-01T00:00:00Z")}, location(t, "Europe/Berlin"))
+	want := []Span{
+		{instant(t, "2028-03-01T00:00:00Z"), instant(t, "2028-03-26T01:00:00Z")},
+		{instant(t, "2028-03-26T01:00:00Z"), instant(t, "2028-10-29T01:00:00Z")},
+		{instant(t, "2028-10-29T01:00:00Z"), instant(t, "2029-02-01T00:00:00Z")},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

@@ -3,6 +3,7 @@ package calendar
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -83,8 +84,10 @@ func daySet(days []time.Weekday, by int) string {
 
 // Active are the spans in which KEDA's cron scaler is active, cut to the period.
 // Its predicate is "the next end is not later than the next start"
-// (kedacore/keda pkg/scalers/cron_scaler.go), so the answer can only change at
-// a start or an end: each of those is judged, and no minute between.
+// (kedacore/keda pkg/scalers/cron_scaler.go), asked anew at every poll: the
+// answer can only change at a start, at an end, and where the clocks change, for
+// robfig/cron may miss an instant after a change when it is asked before. Each of
+// those is judged, and no minute between.
 func (c Cron) Active(period Span) ([]Span, error) {
 	start, err := parse(c.Start)
 	if err != nil {
@@ -94,8 +97,43 @@ func (c Cron) Active(period Span) ([]Span, error) {
 	if err != nil {
 		return nil, err
 	}
-	starts, ends := c.instants(start, period), c.instants(end, period)
-	return judge(starts, ends, period), nil
+	var spans []Span
+	for _, even := range evenClocks(period, c.Location) {
+		for _, s := range judge(c.instants(start, even), c.instants(end, even), even) {
+			if n := len(spans); n > 0 && spans[n-1].End.Equal(s.Start) {
+				spans[n-1].End = s.End
+			} else {
+				spans = append(spans, s)
+			}
+		}
+	}
+	return spans, nil
+}
+
+// evenClocks cuts a period where the clocks of a zone change, at most once a day.
+// Go's own Time.ZoneBounds ends a span where it begins on the last day of a leap
+// year.
+func evenClocks(period Span, loc *time.Location) []Span {
+	const day = 24 * 60 * 60
+	all := []Span{period}
+	for from := period.Start; from.Before(period.End); from = from.AddDate(0, 0, 1) {
+		offset := offsetAt(from, 0, loc)
+		if offsetAt(from, day, loc) == offset {
+			continue
+		}
+		change := from.Add(time.Duration(sort.Search(day, func(s int) bool { return offsetAt(from, s, loc) != offset })) * time.Second)
+		if change.After(period.Start) && change.Before(period.End) {
+			all[len(all)-1].End = change
+			all = append(all, Span{change, period.End})
+		}
+	}
+	return all
+}
+
+// offsetAt is the zone's offset from UTC so many seconds after an instant.
+func offsetAt(t time.Time, seconds int, loc *time.Location) int {
+	_, offset := t.Add(time.Duration(seconds) * time.Second).In(loc).Zone()
+	return offset
 }
 
 func parse(fields string) (cron.Schedule, error) {

@@ -118,6 +118,9 @@ type occurrence struct {
 	clear                           bool
 }
 
+// lead is what was asked for, in minutes.
+func (o occurrence) lead() int64 { return o.startWall - o.triggerWall }
+
 // occurrences are those of the days that the wall shows in the scan.
 func (s *clockScan) occurrences(w Window) []occurrence {
 	var all []occurrence
@@ -141,77 +144,82 @@ func (s *clockScan) occurrences(w Window) []occurrence {
 }
 
 // judgeWindow goes through the days around every change of clocks, and through
-// one week without, minute by minute.
+// one week without.
 func (s *clockScan) judgeWindow(t *testing.T, w Window, horizon Span) {
 	t.Helper()
 	first, last := horizon.Start.Unix()/60+18*minutesPerDay, horizon.End.Unix()/60-18*minutesPerDay
 	all := s.occurrences(w)
 	for _, o := range all {
-		if o.end > first && o.trigger < last && (!o.clear || o.start-o.trigger < int64(w.Lead/time.Minute)) {
+		if o.end > first && o.trigger < last && (!o.clear || o.start-o.trigger < o.lead()) {
 			t.Fatalf("%s was taken, and the wall shows %s never or twice, or the lead is short", w, wallText(o.startWall))
 		}
 	}
-	margin := 2*minutesPerDay + int64(w.Lead/time.Minute)
-	s.compare(t, w, all, first, first+8*minutesPerDay)
-	for _, p := range s.parts[1:] {
-		if from, to := max(first, p.from-margin), min(last, p.from+margin); from < to {
-			s.compare(t, w, all, from, to)
+	k := kedaOf(t, w.Cron())
+	for _, span := range s.looked(w, first, last) {
+		if m, differs := s.differs(k, all, span[0], span[1]); differs {
+			t.Fatalf("%s (cron %+v) at %s: KEDA is active: %v", w, w.Cron(), time.Unix(m*60, 0).UTC(), k.active(m))
 		}
 	}
 }
 
-// compare holds KEDA's predicate against the occurrences: it is active in all of
-// each from the lead before its start on, and nowhere else, but that a clock that
-// goes back within the lead makes it longer by as much.
-func (s *clockScan) compare(t *testing.T, w Window, all []occurrence, from, to int64) {
-	t.Helper()
-	k := kedaOf(t, w.Cron())
+// looked are the spans of minutes that are gone through between two others.
+func (s *clockScan) looked(w Window, first, last int64) [][2]int64 {
+	margin := 2*minutesPerDay + int64(w.Lead/time.Minute)
+	all := [][2]int64{{first, first + 8*minutesPerDay}}
+	for _, p := range s.parts[1:] {
+		if from, to := max(first, p.from-margin), min(last, p.from+margin); from < to {
+			all = append(all, [2]int64{from, to})
+		}
+	}
+	return all
+}
+
+// differs is the first minute at which KEDA's predicate is not the occurrences':
+// it is active in all of each from the lead before its start on, and nowhere else,
+// but that clocks that go back within the lead make it longer by as much. Far from
+// every edge one minute in five is looked at.
+func (s *clockScan) differs(k keda, all []occurrence, from, to int64) (minute int64, differs bool) {
 	for m := from; m < to; m++ {
-		active, wanted, longer := k.active(m), false, false
 		for len(all) > 0 && all[0].end <= m {
 			all = all[1:]
 		}
-		for i := 0; i < len(all) && all[i].trigger <= m; i++ {
-			wanted = wanted || m >= all[i].start-int64(w.Lead/time.Minute) && m < all[i].end
-			longer = longer || m >= all[i].trigger && m < all[i].end
+		wanted, longer, near := false, false, false
+		for i := 0; i < len(all) && all[i].trigger <= m+2; i++ {
+			o := all[i]
+			wanted = wanted || m >= o.start-o.lead() && m < o.end
+			longer = longer || m >= o.trigger && m < o.end
+			near = near || m < o.trigger+3 || m > o.end-3
 		}
-		if active != longer || wanted && !active {
-			t.Fatalf("%s (cron %+v) at %s: KEDA is active: %v, asked for: %v", w, w.Cron(), time.Unix(m*60, 0).UTC(), active, wanted)
+		if (near || m%5 == 0) && (k.active(m) != longer || wanted && !longer) {
+			return m, true
 		}
 	}
+	return 0, false
 }
 
-// keda is the cron scaler's predicate, asked at minutes in order: the next end
-// is not later than the next start.
+// keda is the cron scaler's predicate, asked anew at each minute: the next end is
+// not later than the next start.
 type keda struct {
-	location             *time.Location
-	start, end           cron.Schedule
-	nextStart, nextEnd   int64
-	knownStart, knownEnd bool
+	location   *time.Location
+	start, end cron.Schedule
 }
 
-func kedaOf(t *testing.T, c Cron) *keda {
+func kedaOf(t *testing.T, c Cron) keda {
 	t.Helper()
-	k := &keda{location: c.Location}
-	var err error
-	if k.start, err = cron.ParseStandard(c.Start); err != nil {
+	start, err := cron.ParseStandard(c.Start)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if k.end, err = cron.ParseStandard(c.End); err != nil {
+	end, err := cron.ParseStandard(c.End)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return k
+	return keda{c.Location, start, end}
 }
 
-func (k *keda) active(minute int64) bool {
+func (k keda) active(minute int64) bool {
 	at := time.Unix(minute*60, 0).In(k.location)
-	if !k.knownStart || k.nextStart <= minute*60 {
-		k.nextStart, k.knownStart = k.start.Next(at).Unix(), true
-	}
-	if !k.knownEnd || k.nextEnd <= minute*60 {
-		k.nextEnd, k.knownEnd = k.end.Next(at).Unix(), true
-	}
-	return k.nextEnd <= k.nextStart
+	return !k.start.Next(at).Before(k.end.Next(at))
 }
 
 // judgeProblem holds the reason of a refusal against the scan.
@@ -227,13 +235,16 @@ func (s *clockScan) judgeProblem(t *testing.T, w Window, p Problem) {
 		holds = shown == 2
 	case Short:
 		holds = slices.ContainsFunc(s.occurrences(w), func(o occurrence) bool {
-			return o.clear && o.triggerWall == wall && o.start-o.trigger < int64(w.Lead/time.Minute)
+			return o.clear && o.triggerWall == wall && o.start-o.trigger < o.lead()
 		})
 	case Touching:
 		all := s.occurrences(w)
 		for i := 1; i < len(all); i++ {
 			holds = holds || all[i].triggerWall == wall && all[i].trigger <= all[i-1].end
 		}
+	case Wrong:
+		near := (wall / minutesPerDay) * minutesPerDay
+		_, holds = s.differs(kedaOf(t, w.Cron()), s.occurrences(w), near-9*minutesPerDay, near+9*minutesPerDay)
 	}
 	if !holds {
 		t.Fatalf("%s was refused for %+v, which the clock of %s does not show", w, p, w.Location)
