@@ -40,8 +40,14 @@ type Segment struct {
 // either side of every change of clocks in a year, with five weeks to spare.
 const horizonDays = 400
 
+// firstYear is the first whose clocks weekly events are held against. On the day
+// that Samoa and Tokelau left out, 30 December 2011, robfig/cron v3.0.1 looks for
+// the next instant for ever; no zone has left out a day since.
+const firstYear = 2012
+
 // Horizon is the 400 days over which weekly events are followed: from the first
-// day of the year of the earliest dated event, or of 2026.
+// day of the year of the earliest dated event, or of 2026; of 2012 at the
+// earliest.
 func Horizon(events []Event) Span {
 	year := 0
 	for _, e := range events {
@@ -52,7 +58,7 @@ func Horizon(events []Event) Span {
 	if year == 0 {
 		year = 2026
 	}
-	start := time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC)
+	start := time.Date(max(year, firstYear), time.January, 1, 0, 0, 0, 0, time.UTC)
 	return Span{start, start.AddDate(0, 0, horizonDays)}
 }
 

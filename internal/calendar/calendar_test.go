@@ -67,6 +67,38 @@ func TestSegments(t *testing.T) {
 	}
 }
 
+func TestHorizon(t *testing.T) {
+	in := func(year int) Event {
+		start := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)
+		return Event{Dated: Span{start, start.AddDate(0, 0, 1)}}
+	}
+	for name, c := range map[string]struct {
+		events []Event
+		want   string
+	}{
+		"without a dated event it is that of 2026":      {nil, "2026-01-01T00:00:00Z"},
+		"it begins with the year of the earliest event": {[]Event{in(2031), in(2028)}, "2028-01-01T00:00:00Z"},
+		"days that a zone left out are before it":       {[]Event{in(2011)}, "2012-01-01T00:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Horizon(c.events)
+			if want := instant(t, c.want); !got.Start.Equal(want) || !got.End.Equal(want.AddDate(0, 0, 400)) {
+				t.Errorf("%v, want 400 days from %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Samoa left out 30 December 2011, a Friday.
+func TestAYearInWhichAZoneLeftOutADayIsJudged(t *testing.T) {
+	sale := Event{Dated: Span{instant(t, "2011-06-01T00:00:00Z"), instant(t, "2011-06-02T00:00:00Z")}}
+	w := Window{Weekly{[]time.Weekday{time.Friday}, 9 * 60, 17 * 60, location(t, "Pacific/Apia")}, time.Hour}
+	problems, err := w.Problems(Horizon([]Event{sale}))
+	if err != nil || problems != nil {
+		t.Errorf("problems %v, %v", problems, err)
+	}
+}
+
 func TestWindow(t *testing.T) {
 	week := []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}
 	for name, c := range map[string]struct {
@@ -148,6 +180,13 @@ func TestProblems(t *testing.T) {
 		"an evening in a zone with changing clocks": {
 			Window{Weekly{every, 18 * 60, 20 * 60, newYork}, 24 * time.Minute}, nil,
 		},
+		"a Friday on which the clocks skip midnight, which cron finds only from then on": {
+			Window{Weekly{[]time.Weekday{time.Wednesday, time.Friday}, 18 * 60, 20 * 60, location(t, "Africa/Cairo")}, 24 * time.Minute}, nil,
+		},
+		"a clock that goes back by half an hour, before which cron misses a start": {
+			Window{Weekly{every, 11*60 + 30, 13*60 + 30, location(t, "Australia/Lord_Howe")}, 24 * time.Minute},
+			[]Problem{{Wrong, "2026-04-04 11:06", "trigger"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := c.window.Problems(Horizon(nil))
@@ -197,4 +236,17 @@ func covers(spans []Span, at time.Time) bool {
 func randomCron(r *rand.Rand) string {
 	days := []string{"1-5", "0,6", "3", "1,3,5"}
 	return []string{"0", "30", "15"}[r.IntN(3)] + " " + []string{"0", "2", "9", "23"}[r.IntN(4)] + " * * " + days[r.IntN(len(days))]
+}
+
+// 2028 is a leap year: its last day is the 366th.
+func TestPeriodsAreCutWhereTheClocksChange(t *testing.T) {
+	got := evenClocks(Span{instant(t, "2028-03-01T00:00:00Z"), instant(t, "2029-02-01T00:00:00Z")}, location(t, "Europe/Berlin"))
+	want := []Span{
+		{instant(t, "2028-03-01T00:00:00Z"), instant(t, "2028-03-26T01:00:00Z")},
+		{instant(t, "2028-03-26T01:00:00Z"), instant(t, "2028-10-29T01:00:00Z")},
+		{instant(t, "2028-10-29T01:00:00Z"), instant(t, "2029-02-01T00:00:00Z")},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

@@ -3,6 +3,7 @@ package calendar
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -146,14 +147,38 @@ func (c Cron) moments(period Span, schedules ...cron.Schedule) []time.Time {
 // quarter of an hour since 1986.
 func (c Cron) changes(period Span) []time.Time {
 	var all []time.Time
-	_, at := period.Start.In(c.Location).ZoneBounds()
-	for !at.IsZero() && at.Before(period.End) {
+	for _, even := range evenClocks(period, c.Location)[1:] {
 		for quarter := range 9 {
-			if t := at.Add(time.Duration(quarter) * 15 * time.Minute); t.Before(period.End) {
+			if t := even.Start.Add(time.Duration(quarter) * 15 * time.Minute).In(c.Location); t.Before(period.End) {
 				all = append(all, t)
 			}
 		}
-		_, at = at.ZoneBounds()
 	}
 	return all
+}
+
+// evenClocks cuts a period where the clocks of a zone change, at most once a day.
+// Go's own Time.ZoneBounds ends a span where it begins on the last day of a leap
+// year.
+func evenClocks(period Span, loc *time.Location) []Span {
+	const day = 24 * 60 * 60
+	all := []Span{period}
+	for from := period.Start; from.Before(period.End); from = from.AddDate(0, 0, 1) {
+		offset := offsetAt(from, 0, loc)
+		if offsetAt(from, day, loc) == offset {
+			continue
+		}
+		change := from.Add(time.Duration(sort.Search(day, func(s int) bool { return offsetAt(from, s, loc) != offset })) * time.Second)
+		if change.After(period.Start) && change.Before(period.End) {
+			all[len(all)-1].End = change
+			all = append(all, Span{change, period.End})
+		}
+	}
+	return all
+}
+
+// offsetAt is the zone's offset from UTC so many seconds after an instant.
+func offsetAt(t time.Time, seconds int, loc *time.Location) int {
+	_, offset := t.Add(time.Duration(seconds) * time.Second).In(loc).Zone()
+	return offset
 }
