@@ -10,7 +10,6 @@ import (
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/profile"
-	"github.com/meshgen/meshgen/schema"
 )
 
 // profileNames are the files that a folder argument is walked for.
@@ -83,35 +82,6 @@ func absolute(p *profile.Profile, found diag.List, prefix string) {
 		pos.File = prefix + pos.File
 		p.Positions[path] = pos
 	}
-}
-
-// sameNames finds profiles of one name. Names are read ahead of the lines, so
-// that of two such profiles neither is written.
-func sameNames(paths []string) diag.List {
-	if len(paths) < 2 {
-		return nil
-	}
-	first := map[string]diag.Pos{}
-	var found diag.List
-	for _, path := range paths {
-		fsys, file, prefix := open(path)
-		name, pos, ok := schema.Name(fsys, file)
-		if !ok {
-			continue // what is wrong with it, its own line will say
-		}
-		pos.File = prefix + pos.File
-		had, taken := first[name]
-		if !taken {
-			first[name] = pos
-			continue
-		}
-		found = append(found, diag.Finding{
-			Severity: diag.Error, ID: "schema/duplicate-cluster", Pos: pos, Subject: "metadata.name",
-			Message: fmt.Sprintf("cluster %s is described here and at %s", name, had),
-			Hint:    "give each profile a name of its own: the name is the cluster's output folder",
-		})
-	}
-	return found
 }
 
 // onlyProfile is the one profile that an argument names.
