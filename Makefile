@@ -1,10 +1,10 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build test lint golden check bench e2e
+.PHONY: help build test lint golden check bench bench-fleet policy-mutants e2e
 
 help: ## list the targets
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 build: ## build bin/meshgen
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/meshgen ./cmd/meshgen
@@ -19,15 +19,23 @@ lint: ## go vet, gofumpt and staticcheck; Rego is linted by the tests of policie
 
 golden: build ## write golden/ and the expected output that tests hold
 	bin/meshgen render examples/clusters -o golden
+	bin/meshgen render examples/fleet -o golden/fleet
 	$(GO) test ./cmd/meshgen ./schema ./policies -update
 
 check: lint test build ## what CI runs: lint, tests, a drift check by the product, tidy modules
 	bin/meshgen render examples/clusters -o golden --check
+	bin/meshgen render examples/fleet -o golden/fleet --check
 	$(GO) mod tidy -diff
 	$(GO) -C .ci/tools mod tidy -diff
 
 bench: ## time the stages and the whole line
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-fleet: ## time render over 50 clusters against cue, helm, kustomize and conftest, which it builds once
+	.ci/bench-fleet 50
+
+policy-mutants: ## print what is deleted and bent of all that policies read, and what catches it
+	$(GO) test ./policies -run TestNoMutantSurvives -count=1 -timeout 15m -mutants
 
 # -count=1: golden/ is outside of that module, where the test cache sees no change
 e2e: ## what is in golden/ against the real parts of Istio, Kubernetes and Prometheus; the first build takes minutes

@@ -14,6 +14,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/topdown/cache"
 )
 
 //go:embed */*.rego input.json
@@ -23,8 +24,9 @@ var files embed.FS
 type engine struct {
 	policies     map[string]Policy // by id
 	deny         rego.PreparedEvalQuery
-	valid        rego.PreparedEvalQuery // of the whole input
-	validObjects rego.PreparedEvalQuery // of the objects alone
+	valid        rego.PreparedEvalQuery     // of the whole input
+	validObjects rego.PreparedEvalQuery     // of the objects alone
+	schemas      cache.InterQueryValueCache // the compiled schemas of both, for compiling takes longer than a check
 }
 
 // compiled is the one engine of the program: compiling costs more than a check.
@@ -43,7 +45,7 @@ func newEngine() (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{}
+	e := &engine{schemas: cache.NewInterQueryValueCache(context.Background(), nil)}
 	if e.policies, err = catalogue(modules); err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (e *engine) validate(ctx context.Context, in ast.Value, whole bool) error {
 	if whole {
 		query = e.valid
 	}
-	results, err := query.Eval(ctx, rego.EvalParsedInput(in))
+	results, err := query.Eval(ctx, rego.EvalParsedInput(in), rego.EvalInterQueryBuiltinValueCache(e.schemas))
 	if err != nil {
 		return fmt.Errorf("validate input: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 var sources embed.FS
 
 // compiled is the schema in one CUE context. A context is for one goroutine and
-// never gives memory back, so each Load has its own; compiling takes 2 ms.
+// never gives memory back, so each Loader has its own; compiling takes 2 ms.
 type compiled struct {
 	ctx      *cue.Context
 	profile  *shape

@@ -38,19 +38,34 @@ const (
 // the defaults. The profile is nil when a finding is an error. A YAML profile
 // (.yaml, .yml) is one file; a CUE profile (.cue) is the package in its folder.
 func Load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
+	return new(Loader).Load(fsys, file)
+}
+
+// Loader loads one profile after another with one compiled schema; the zero
+// Loader has still to compile it. It is for one goroutine, as a CUE context is.
+type Loader struct {
+	schema *compiled
+	judged map[judgement]bool // by CUE; profiles of a fleet have most of their values in common
+}
+
+// contextValues is how many values a CUE context may judge before the Loader
+// takes a new one: a context never gives memory back.
+const contextValues = 1 << 14
+
+// Load is the package's Load.
+func (l *Loader) Load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
 	root, findings := read(fsys, file)
 	if root == nil {
 		return nil, findings.Sorted()
 	}
-	s, err := compile()
-	if err != nil {
+	if err := l.ready(); err != nil {
 		return nil, append(findings, atTop(file, Unreadable, err.Error(), ""))
 	}
-	w := &walk{schema: s, positions: map[string]diag.Pos{}, judged: map[judgement]bool{}, findings: findings}
+	w := &walk{schema: l.schema, positions: map[string]diag.Pos{}, judged: l.judged, findings: findings}
 	if !w.document(root) {
 		return nil, w.findings.Sorted()
 	}
-	fill(root, s.defaults)
+	fill(root, l.schema.defaults)
 	p, err := decode(root)
 	if err != nil {
 		return nil, append(w.findings, atTop(file, InvalidValue, err.Error(), "")).Sorted()
@@ -62,6 +77,17 @@ func Load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
 		return nil, findings
 	}
 	return p, findings
+}
+
+// ready compiles the schema, at first and when the context has grown old. What
+// it has judged is remembered for as long.
+func (l *Loader) ready() error {
+	if l.schema != nil && len(l.judged) < contextValues {
+		return nil
+	}
+	s, err := compile()
+	l.schema, l.judged = s, map[judgement]bool{}
+	return err
 }
 
 func read(fsys fs.FS, file string) (*node, diag.List) {

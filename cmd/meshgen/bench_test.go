@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/meshgen/meshgen/generators"
@@ -46,7 +47,7 @@ func benchmarkLine(b *testing.B, path string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o, err := walk(ctx, path, "", proofs)
+	o, err := new(worker).walk(ctx, path, "", proofs)
 	if err != nil || o.status != clean {
 		b.Fatal(o.findings, err)
 	}
@@ -72,7 +73,7 @@ func benchmarkLine(b *testing.B, path string) {
 		{"stage=review", func() error { return reviewAnew(o) }},
 		{"stage=write", func() error { return output.Write(root, o.cluster, o.tree.Files()) }},
 		{"whole/fresh", func() error { return render(b.TempDir(), path) }},
-		{"whole/proven", func() error { _, err := walk(ctx, path, "", proofs); return err }},
+		{"whole/proven", func() error { _, err := new(worker).walk(ctx, path, "", proofs); return err }},
 	} {
 		b.Run(stage.name, func(b *testing.B) {
 			for b.Loop() {
@@ -116,4 +117,42 @@ func render(root, path string) error {
 		return status(code)
 	}
 	return nil
+}
+
+// BenchmarkFleet is render over copies of bigsale under names of their own, as
+// one command; what it reports is the time a cluster.
+func BenchmarkFleet(b *testing.B) {
+	for _, clusters := range []int{50, 200} {
+		b.Run(fmt.Sprintf("clusters=%d", clusters), func(b *testing.B) {
+			folder := copies(b, clusters)
+			root := b.TempDir()
+			for b.Loop() {
+				if err := render(root, folder); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*clusters), "ms/cluster")
+		})
+	}
+}
+
+// copies is a folder of so many profiles of bigsale, each with its own name.
+func copies(t testing.TB, clusters int) string {
+	t.Helper()
+	text, err := os.ReadFile(bigsale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for i := range clusters {
+		name := fmt.Sprintf("bigsale-%03d", i)
+		profile := strings.Replace(string(text), "name: bigsale\n", "name: "+name+"\n", 1)
+		if err := os.MkdirAll(filepath.Join(folder, name), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name, "profile.yaml"), []byte(profile), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
 }

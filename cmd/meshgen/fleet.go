@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/meshgen/meshgen/internal/manifests"
+	"github.com/meshgen/meshgen/schema"
 )
 
 // fleet runs the line for many profiles on every core. A cluster's files are in
@@ -17,35 +18,48 @@ type fleet struct {
 	streams
 	chart string
 	base  string // folder of the user's own kustomization, of the one cluster that there is then
+	shard shard
 	each  func(*outcome) (status, error)
 }
 
 // run returns the worst status. A failure of one cluster is printed and does
-// not stop the others.
-func (f fleet) run(ctx context.Context, paths []string) (status, error) {
-	if err := f.judgeNames(paths); err != nil {
-		return clean, err
+// not stop the others. Of two profiles of one name neither is begun: the name is
+// the output folder.
+func (f fleet) run(ctx context.Context, members []member) (status, error) {
+	if found := sameNames(members); len(found) > 0 {
+		return clean, errors.Join(found.Text(f.err), invalid)
 	}
-	if f.base != "" && len(paths) > 1 {
-		return clean, fmt.Errorf("--base is the base of one cluster, and there are %d profiles", len(paths))
+	if f.base != "" && len(members) > 1 {
+		return clean, fmt.Errorf("--base is the base of one cluster, and there are %d profiles", len(members))
 	}
 	proofs, err := manifests.Open(f.chart)
 	if err != nil {
 		return clean, err
 	}
-	results := f.start(ctx, paths, proofs)
+	members = f.shard.of(members)
+	results := f.start(ctx, members, proofs)
+	progress := newProgress(f.err, len(members))
 	worst := clean
-	for i, path := range paths {
-		r := <-results[i]
+	for i, m := range members {
+		progress.show()
+		r, ok := <-results[i]
+		if !ok {
+			break // interrupted
+		}
+		progress.clear()
 		s, err := f.finish(r)
 		if err != nil {
-			fmt.Fprintf(f.err, "meshgen: %s: %v\n", path, err)
+			fmt.Fprintf(f.err, "meshgen: %s: %v\n", m.path, err)
 			s = failed
 		}
 		worst = worse(worst, s)
+		progress.add(m, r.outcome.findings)
 	}
 	return worst, ctx.Err()
 }
+
+// worker walks one profile at a time, with one compiled schema for all of them.
+type worker struct{ loader schema.Loader }
 
 type result struct {
 	outcome *outcome
@@ -53,22 +67,31 @@ type result struct {
 	done    func() // lets the next cluster begin
 }
 
-// start walks the profiles with as many workers as there are cores. A worker
-// takes its next profile when the result before has been finished.
-func (f fleet) start(ctx context.Context, paths []string, proofs *manifests.Builder) []chan result {
-	results := make([]chan result, len(paths))
+// start walks the profiles with as many workers as there are cores. A profile
+// begins when a worker is free and all but a few of those before it have been
+// finished; one that an interrupt keeps from beginning has no result.
+func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Builder) []chan result {
+	results := make([]chan result, len(members))
 	for i := range results {
 		results[i] = make(chan result, 1)
 	}
-	slots := make(chan struct{}, 2*runtime.GOMAXPROCS(0))
-	workers := make(chan struct{}, runtime.GOMAXPROCS(0))
+	cores := runtime.GOMAXPROCS(0)
+	slots := make(chan struct{}, 2*cores)
+	workers := make(chan *worker, cores)
+	for range cores {
+		workers <- &worker{}
+	}
 	go func() {
-		for i, path := range paths {
+		for i, m := range members {
 			slots <- struct{}{}
-			workers <- struct{}{}
+			w := <-workers
+			if ctx.Err() != nil {
+				close(results[i])
+				return
+			}
 			go func() {
-				o, err := walk(ctx, path, f.base, proofs)
-				<-workers
+				o, err := w.walk(ctx, m.path, f.base, proofs)
+				workers <- w
 				results[i] <- result{o, err, sync.OnceFunc(func() { <-slots })}
 			}()
 		}
@@ -85,14 +108,4 @@ func (f fleet) finish(r result) (status, error) {
 		return failed, r.err
 	}
 	return f.each(r.outcome)
-}
-
-// judgeNames refuses two profiles of one name before anything is written: the
-// name is the output folder.
-func (f fleet) judgeNames(paths []string) error {
-	found := sameNames(paths)
-	if len(found) == 0 {
-		return nil
-	}
-	return errors.Join(found.Text(f.err), invalid)
 }

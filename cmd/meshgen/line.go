@@ -14,7 +14,6 @@ import (
 	"github.com/meshgen/meshgen/internal/profile"
 	"github.com/meshgen/meshgen/internal/review"
 	"github.com/meshgen/meshgen/policies"
-	"github.com/meshgen/meshgen/schema"
 )
 
 // outcome is how far one cluster's line came, and what was found on the way.
@@ -37,10 +36,12 @@ func (o *outcome) add(found diag.List, onError status) (ended bool) {
 }
 
 // decide runs the line up to the plan.
-func decide(path string) (*outcome, error) {
+func decide(path string) (*outcome, error) { return new(worker).decide(path) }
+
+func (w *worker) decide(path string) (*outcome, error) {
 	o := &outcome{}
 	fsys, name, prefix := open(path)
-	p, found := schema.Load(fsys, name)
+	p, found := w.loader.Load(fsys, name)
 	absolute(p, found, prefix)
 	if o.add(found, invalid) || p == nil {
 		return o, nil
@@ -57,8 +58,8 @@ func decide(path string) (*outcome, error) {
 
 // walk runs the whole line for one profile: decide, generate, prove, gate,
 // review. Nothing is written.
-func walk(ctx context.Context, path, base string, proofs *manifests.Builder) (*outcome, error) {
-	o, err := decide(path)
+func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.Builder) (*outcome, error) {
+	o, err := w.decide(path)
 	if err != nil || o.status != clean {
 		return o, err
 	}

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/profile"
-	"github.com/meshgen/meshgen/schema"
 )
 
 // profileNames are the files that a folder argument is walked for.
@@ -59,15 +59,34 @@ func walkFolder(root string) ([]string, error) {
 
 // open is the file system and the name within it by which a profile is read:
 // from here for a path below the working folder, so that findings name it as
-// the user did, else from the top, with the prefix that findings then lack.
+// the user did, else from the top, with the prefix that findings then lack. A
+// CUE profile is read from the top too where its module begins above here.
 func open(path string) (fsys fs.FS, name, prefix string) {
-	if filepath.IsLocal(path) {
+	if filepath.IsLocal(path) && (filepath.Ext(path) != ".cue" || hasModule(path)) {
 		return os.DirFS("."), filepath.ToSlash(filepath.Clean(path)), ""
 	}
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
 	return os.DirFS("/"), filepath.ToSlash(path)[1:], "/"
+}
+
+// hasModule reports whether a CUE profile needs nothing above the working folder:
+// its module is there, or nowhere.
+func hasModule(path string) bool {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return true
+	}
+	here := strings.TrimSuffix(abs, filepath.Clean(path))
+	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(filepath.Join(dir, "cue.mod")); err == nil && info.IsDir() {
+			return strings.HasPrefix(dir+string(filepath.Separator), here)
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
 }
 
 // absolute puts the prefix before every file name that the schema stage gave.
@@ -83,35 +102,6 @@ func absolute(p *profile.Profile, found diag.List, prefix string) {
 		pos.File = prefix + pos.File
 		p.Positions[path] = pos
 	}
-}
-
-// sameNames finds profiles of one name. Names are read ahead of the lines, so
-// that of two such profiles neither is written.
-func sameNames(paths []string) diag.List {
-	if len(paths) < 2 {
-		return nil
-	}
-	first := map[string]diag.Pos{}
-	var found diag.List
-	for _, path := range paths {
-		fsys, file, prefix := open(path)
-		name, pos, ok := schema.Name(fsys, file)
-		if !ok {
-			continue // what is wrong with it, its own line will say
-		}
-		pos.File = prefix + pos.File
-		had, taken := first[name]
-		if !taken {
-			first[name] = pos
-			continue
-		}
-		found = append(found, diag.Finding{
-			Severity: diag.Error, ID: "schema/duplicate-cluster", Pos: pos, Subject: "metadata.name",
-			Message: fmt.Sprintf("cluster %s is described here and at %s", name, had),
-			Hint:    "give each profile a name of its own: the name is the cluster's output folder",
-		})
-	}
-	return found
 }
 
 // onlyProfile is the one profile that an argument names.

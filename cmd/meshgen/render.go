@@ -14,6 +14,7 @@ type rendering struct {
 	streams
 	root, chart, base string
 	check             bool
+	shard             shard
 }
 
 func newRender(s streams) *cobra.Command {
@@ -28,7 +29,12 @@ unified diff, and the exit status is 2.
 
 With a folder of clusters as the argument, cluster folders below DIR that a
 meshgen.lock.json calls meshgen's, and whose profile is gone, are removed; the
-folder of one cluster leaves the others alone.`,
+folder of one cluster leaves the others alone. None is removed while
+a profile is there that cannot be read.
+
+With --shard i/n only the clusters of that part are written, and only orphans of
+it removed: those whose name has i - 1 as its 64-bit FNV-1a hash modulo n. Give
+each of the n jobs the whole fleet as the argument.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
@@ -36,6 +42,7 @@ folder of one cluster leaves the others alone.`,
 	cmd.Flags().BoolVar(&r.check, "check", false, "write nothing, print a unified diff, exit with 2 when anything differs")
 	chartFlag(cmd, &r.chart)
 	baseFlag(cmd, &r.base)
+	shardFlag(cmd, &r.shard)
 	if err := cmd.MarkFlagRequired("output"); err != nil {
 		panic(err) // the flag is defined three lines above
 	}
@@ -52,20 +59,16 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	var clusters []string
-	unnamed := false
-	worst, err := fleet{streams: r.streams, chart: r.chart, base: r.base, each: func(o *outcome) (status, error) {
-		unnamed = unnamed || o.cluster == ""
-		clusters = append(clusters, o.cluster)
-		if o.status != clean {
-			return o.status, nil
-		}
+	members := membersOf(paths, fleetwide || !r.shard.whole())
+	clusters, known := clustersOf(members)
+	worst, err := fleet{streams: r.streams, chart: r.chart, base: r.base, shard: r.shard, each: func(o *outcome) (status, error) {
+		known = known && o.profile != nil
 		return r.put(o)
-	}}.run(cmd.Context(), paths)
+	}}.run(cmd.Context(), members)
 	if err != nil {
 		return err
 	}
-	if fleetwide && !unnamed && worst != failed {
+	if fleetwide && known && worst != failed {
 		s, err := r.orphans(clusters)
 		if err != nil {
 			return err
@@ -75,8 +78,12 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	return worst.asError()
 }
 
-// put writes a cluster's files, or prints how they differ.
+// put writes a cluster's files, or prints how they differ; nothing of a cluster
+// whose line was not clean.
 func (r rendering) put(o *outcome) (status, error) {
+	if o.status != clean {
+		return o.status, nil
+	}
 	changes, err := output.Diff(r.root, o.cluster, o.tree.Files())
 	if err != nil {
 		return failed, err
@@ -103,7 +110,8 @@ func (r rendering) show(changes output.Changes) (status, error) {
 	return drifted, nil
 }
 
-// orphans removes, or with --check names, cluster folders without a profile.
+// orphans removes, or with --check names, cluster folders of the shard without a
+// profile among all of the fleet's.
 func (r rendering) orphans(clusters []string) (status, error) {
 	orphans, err := output.Orphans(r.root, clusters)
 	if err != nil {
@@ -111,6 +119,9 @@ func (r rendering) orphans(clusters []string) (status, error) {
 	}
 	worst := clean
 	for _, cluster := range orphans {
+		if !r.shard.has(cluster) {
+			continue
+		}
 		if r.check {
 			fmt.Fprintf(r.out, "%s: orphaned: its profile is gone; render removes its files\n", cluster)
 			worst = drifted

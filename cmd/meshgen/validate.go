@@ -7,7 +7,12 @@ import (
 )
 
 func newValidate(s streams) *cobra.Command {
-	var chart, base string
+	f := fleet{streams: s, each: func(o *outcome) (status, error) {
+		if o.status == clean {
+			fmt.Fprintf(s.out, "%s: valid\n", o.cluster)
+		}
+		return o.status, nil
+	}}
 	cmd := &cobra.Command{
 		Use:   "validate PROFILE|FOLDER...",
 		Short: "Run every stage and write nothing",
@@ -17,20 +22,16 @@ func newValidate(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			worst, err := fleet{chart: chart, base: base, streams: s, each: func(o *outcome) (status, error) {
-				if o.status == clean {
-					fmt.Fprintf(s.out, "%s: valid\n", o.cluster)
-				}
-				return o.status, nil
-			}}.run(cmd.Context(), paths)
+			worst, err := f.run(cmd.Context(), membersOf(paths, !f.shard.whole()))
 			if err != nil {
 				return err
 			}
 			return worst.asError()
 		},
 	}
-	chartFlag(cmd, &chart)
-	baseFlag(cmd, &base)
+	chartFlag(cmd, &f.chart)
+	baseFlag(cmd, &f.base)
+	shardFlag(cmd, &f.shard)
 	return cmd
 }
 

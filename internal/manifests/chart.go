@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -27,13 +26,24 @@ const embeddedMinor = "1.31"
 
 const embeddedFolder = "charts/istio-control/istio-discovery"
 
-// Builder holds the istiod chart and the proofs that were made with it. It may
-// be used from several goroutines.
+// Builder holds the istiod chart, and what was made of the last clusters' inputs.
+// It may be used from several goroutines.
 type Builder struct {
 	chart    *chart.Chart
 	minor    string
-	standIns map[string]standIns // by their end, hostile or bare
-	proofs   sync.Map            // of proof, by what it depends on
+	standIns map[string]standIns        // by their end, hostile or bare
+	proofs   *recent[[]deadKey]         // by what they depend on
+	renders  *recent[map[string]string] // what the templates print, by release and values
+	decoded  *recent[[]map[string]any]  // the objects in what a template printed, by the text
+	builds   *recent[[]map[string]any]  // what kustomize builds, by its files
+}
+
+func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
+	return &Builder{
+		chart: c, minor: minor, standIns: s,
+		proofs: newRecent[[]deadKey](64), renders: newRecent[map[string]string](16),
+		decoded: newRecent[[]map[string]any](256), builds: newRecent[[]map[string]any](64),
+	}
 }
 
 // Open reads the istiod chart at a path, a folder or a .tgz, or the embedded one
@@ -45,7 +55,7 @@ func Open(path string) (*Builder, error) {
 	}
 	if path == "" {
 		c, err := embedded()
-		return &Builder{chart: c, minor: embeddedMinor, standIns: s}, err
+		return newBuilder(c, embeddedMinor, s), err
 	}
 	c, err := loader.Load(path)
 	if err != nil {
@@ -54,7 +64,7 @@ func Open(path string) (*Builder, error) {
 	if c.Metadata.Name != "istiod" && c.Metadata.Name != "istio-discovery" {
 		return nil, fmt.Errorf("the chart %s is %q, not istiod", path, c.Metadata.Name)
 	}
-	return &Builder{chart: c, minor: minorOf(c), standIns: s}, nil
+	return newBuilder(c, minorOf(c), s), nil
 }
 
 func embedded() (*chart.Chart, error) {
@@ -102,6 +112,16 @@ func execute(c *chart.Chart, i plan.Istiod, values map[string]any) (map[string]s
 	return engine.Engine{}.Render(c, all)
 }
 
+// render is execute, remembered. The texts depend on the chart, the release, the
+// version of Kubernetes and the values alone.
+func (b *Builder) render(i plan.Istiod, values map[string]any) (map[string]string, error) {
+	key, err := json.Marshal([]any{i.Deployment, i.Namespace, i.KubernetesVersion, values})
+	if err != nil {
+		return nil, err
+	}
+	return b.renders.of(digest(string(key)), func() (map[string]string, error) { return execute(b.chart, i, values) })
+}
+
 // settledTemplate prints the values as the templates see them. Helm executes a
 // folder from Z to A, so it comes after those of the chart that merge profiles
 // and the legacy pilot: block into the values.
@@ -128,19 +148,25 @@ func (b *Builder) defaults() map[string]any {
 }
 
 // objectsOf is the objects in what the templates printed.
-func objectsOf(texts map[string]string) ([]map[string]any, error) {
+func objectsOf(texts map[string]string, decode func(text string) ([]map[string]any, error)) ([]map[string]any, error) {
 	var objects []map[string]any
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if strings.HasSuffix(name, ".txt") {
 			continue
 		}
-		found, err := decodeAll([]byte(texts[name]))
+		found, err := decode(texts[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		objects = append(objects, found...)
 	}
 	return objects, nil
+}
+
+// decode is decodeAll, remembered. The objects are read-only: clusters whose
+// texts are equal share them.
+func (b *Builder) decode(text string) ([]map[string]any, error) {
+	return b.decoded.of(text, func() ([]map[string]any, error) { return decodeAll([]byte(text)) })
 }
 
 // judged is the objects as text, without what prints every value whether it is

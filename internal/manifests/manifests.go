@@ -60,7 +60,7 @@ func (b *Builder) overlays(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	proven, err := proveComponents(in.Plan, components, b.standIns)
+	proven, err := b.proveComponents(in.Plan, components)
 	if err != nil || in.Base == "" {
 		return append(built, proven...), nil, err
 	}

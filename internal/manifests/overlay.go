@@ -28,7 +28,7 @@ const partsABuild = 16
 // proveComponents builds each namespace's Component over hostile stand-ins, and
 // returns what comes out for the objects that meshgen touches. The error is the
 // first in the order of namespaces and parts, whichever build ends first.
-func proveComponents(p *plan.Plan, components map[string]*component, ends map[string]standIns) ([]Object, error) {
+func (b *Builder) proveComponents(p *plan.Plan, components map[string]*component) ([]Object, error) {
 	var chunks []chunk
 	parts := partsOf(p)
 	for _, namespace := range slices.Sorted(maps.Keys(parts)) {
@@ -41,7 +41,10 @@ func proveComponents(p *plan.Plan, components map[string]*component, ends map[st
 		}
 		for some := range slices.Chunk(parts[namespace], partsABuild) {
 			first := len(chunks) == 0 || chunks[len(chunks)-1].component != c
-			chunks = append(chunks, chunk{component: c, parts: some, first: first, istiod: p.Istiod, hostile: ends["hostile"], bare: ends["bare"]})
+			chunks = append(chunks, chunk{
+				component: c, parts: some, first: first, istiod: p.Istiod,
+				hostile: b.standIns["hostile"], bare: b.standIns["bare"], builds: b.builds,
+			})
 		}
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(components)) {
@@ -98,6 +101,7 @@ type chunk struct {
 	samples       map[ref]bool // the objects that are proven over bare stand-ins too
 	istiod        plan.Istiod
 	hostile, bare standIns
+	builds        *recent[[]map[string]any]
 }
 
 // prove holds the parts of the Component over both ends of what users have.
@@ -186,32 +190,50 @@ func (c chunk) all() []map[string]any {
 // without the prefix.
 func (c chunk) build() (map[ref]map[string]any, error) {
 	disk := filesys.MakeFsInMemory()
-	if err := c.write(disk); err != nil {
+	files, err := c.files()
+	if err != nil {
 		return nil, err
 	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, "/overlay")
+	if err := writeFiles(disk, "/", files); err != nil {
+		return nil, err
+	}
+	built, err := c.builds.of(digestOf(files), func() ([]map[string]any, error) { return kustomized(disk, "/overlay") })
 	if err != nil {
 		return nil, err
 	}
 	after := map[ref]map[string]any{}
-	for _, r := range built.Resources() {
-		object, err := r.Map()
-		if err != nil {
-			return nil, err
-		}
+	for _, object := range built {
 		at := refOf(object)
 		name, ok := strings.CutPrefix(at.name, proofPrefix)
 		if !ok {
 			return nil, fmt.Errorf("%s has not the prefix that the overlay puts before every name", at)
 		}
-		after[at.named(name)] = object
+		after[at.named(name)] = deepCopy(object)
 	}
 	return after, nil
 }
 
-// write lays out the overlay, with stand-ins as the bases are, and the Component.
-func (c chunk) write(disk filesys.FileSystem) error {
-	kustomization, files := c.component.of(c.parts)
+// kustomized are the objects that a folder builds to.
+func kustomized(disk filesys.FileSystem, folder string) ([]map[string]any, error) {
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, folder)
+	if err != nil {
+		return nil, err
+	}
+	var objects []map[string]any
+	for _, r := range built.Resources() {
+		object, err := r.Map()
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+// files are the overlay, with stand-ins as the bases are, and the Component. They
+// are all that a build depends on, and are the same in clusters that are.
+func (c chunk) files() (map[string][]byte, error) {
+	kustomization, patches := c.component.of(c.parts)
 	overlay := types.Kustomization{Resources: []string{"stand-ins.yaml"}, Components: []string{"../component"}, NamePrefix: proofPrefix}
 	if !c.component.bases.Namespaced {
 		overlay.Namespace = c.component.namespace
@@ -223,17 +245,29 @@ func (c chunk) write(disk filesys.FileSystem) error {
 		}
 		standIns.WriteString("---\n")
 		if err := json.NewEncoder(&standIns).Encode(object); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := disk.WriteFile("/overlay/stand-ins.yaml", standIns.Bytes()); err != nil {
-		return err
+	files := map[string][]byte{"overlay/stand-ins.yaml": standIns.Bytes()}
+	for folder, k := range map[string]types.Kustomization{"overlay": overlay, "component": kustomization} {
+		data, err := yaml.Marshal(k)
+		if err != nil {
+			return nil, err
+		}
+		files[path.Join(folder, kustomizationFile)] = data
 	}
-	return cmp.Or(
-		writeKustomization(disk, "/overlay", overlay),
-		writeKustomization(disk, "/component", kustomization),
-		writeFiles(disk, "/component", files),
-	)
+	for name, data := range patches {
+		files[path.Join("component", name)] = data
+	}
+	return files, nil
+}
+
+func digestOf(files map[string][]byte) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		parts = append(parts, name, digest(string(files[name])))
+	}
+	return digest(parts...)
 }
 
 func writeKustomization(disk filesys.FileSystem, folder string, k types.Kustomization) error {

@@ -49,11 +49,11 @@ func (b *Builder) prove(in Input) ([]Object, diag.List, error) {
 		return nil, found, nil
 	}
 	found = append(found, b.judgeMinor(in)...)
-	texts, err := execute(b.chart, in.Plan.Istiod, merge(users, ours))
+	texts, err := b.render(in.Plan.Istiod, merge(users, ours))
 	if err != nil {
 		return nil, append(found, b.refusal(in, users, ours, err)), nil
 	}
-	objects, err := objectsOf(texts)
+	objects, err := objectsOf(texts, b.decode)
 	if err != nil {
 		return nil, append(found, b.refusal(in, users, ours, err)), nil
 	}
@@ -186,14 +186,13 @@ func (b *Builder) dead(in Input, p proof, texts map[string]string) ([]deadKey, e
 	for _, file := range in.Values {
 		key = append(key, digest(string(file.Data)))
 	}
-	once, _ := b.proofs.LoadOrStore(digest(key...), sync.OnceValues(func() ([]deadKey, error) {
+	return b.proofs.of(digest(key...), func() ([]deadKey, error) {
 		base, err := p.judged(texts)
 		if err != nil {
 			return nil, err
 		}
 		return p.run(base), nil
-	}))
-	return once.(func() ([]deadKey, error))()
+	})
 }
 
 // isOff reports a value that templates take for absent.
@@ -318,7 +317,9 @@ func (p proof) judged(texts map[string]string) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		known, ok := p.parts.Load(texts[name])
 		if !ok {
-			objects, err := objectsOf(map[string]string{name: texts[name]})
+			objects, err := objectsOf(map[string]string{name: texts[name]}, func(text string) ([]map[string]any, error) {
+				return decodeAll([]byte(text))
+			})
 			if err != nil {
 				return "", err
 			}

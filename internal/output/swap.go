@@ -51,7 +51,7 @@ func (s swap) put() error {
 			return err
 		}
 		s.done("moved in")
-		return syncFolder(s.root)
+		return syncPath(s.root)
 	}
 	err := s.exchange(s.staged(), s.folder())
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -69,7 +69,7 @@ func (s swap) putInTwo() error {
 	if err := create(s.beside("swap"), strings.NewReader(""), 0o644); err != nil {
 		return err
 	}
-	if err := syncFolder(s.root); err != nil {
+	if err := syncPath(s.root); err != nil {
 		return err
 	}
 	s.done("marked")
@@ -106,7 +106,7 @@ func (s swap) recover() error {
 
 // tidy removes what is left beside a folder that is in its place, the marker last.
 func (s swap) tidy() error {
-	if err := syncFolder(s.root); err != nil {
+	if err := syncPath(s.root); err != nil {
 		return err
 	}
 	for _, what := range besides() {
@@ -115,7 +115,7 @@ func (s swap) tidy() error {
 		}
 		s.done("removed " + what)
 	}
-	return syncFolder(s.root)
+	return syncPath(s.root)
 }
 
 // discard removes a folder, with those in it that may not be written into.

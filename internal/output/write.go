@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -89,9 +90,15 @@ func (f *folder) current() bool {
 // old folder that is not meshgen's. Files that stay are linked, so that they
 // keep their times.
 func (f *folder) stage(dir string) error {
+	var written []string
 	for _, name := range sortedKeys(f.want) {
-		if err := f.stageFile(dir, name); err != nil {
+		at := filepath.Join(dir, name)
+		linked, err := f.stageFile(at, name)
+		if err != nil {
 			return err
+		}
+		if !linked {
+			written = append(written, at)
 		}
 	}
 	if f.exists {
@@ -102,18 +109,23 @@ func (f *folder) stage(dir string) error {
 			return err
 		}
 	}
-	return syncFolders(dir)
-}
-
-func (f *folder) stageFile(dir, name string) error {
-	at := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+	folders, err := foldersBelow(dir)
+	if err != nil {
 		return err
 	}
-	if had, ok := f.have[name]; ok && bytes.Equal(had, f.want[name]) {
-		return keep(filepath.Join(f.dir, name), at)
+	return syncAll(append(written, folders...))
+}
+
+// stageFile links the file where it stays, or writes a new one, which is then
+// still to be synced.
+func (f *folder) stageFile(at, name string) (linked bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return false, err
 	}
-	return create(at, bytes.NewReader(f.want[name]), 0o644)
+	if had, ok := f.have[name]; ok && bytes.Equal(had, f.want[name]) {
+		return true, keep(filepath.Join(f.dir, name), at)
+	}
+	return false, fill(at, bytes.NewReader(f.want[name]), 0o644, func(*os.File) error { return nil })
 }
 
 // stageForeign carries over what is neither wanted nor owned, and folders that
@@ -219,27 +231,55 @@ func duplicate(from, to string, info fs.FileInfo) error {
 
 // create writes a new file through to the disk.
 func create(at string, data io.Reader, mode fs.FileMode) error {
+	return fill(at, data, mode, (*os.File).Sync)
+}
+
+// fill writes a file that must not be there yet.
+func fill(at string, data io.Reader, mode fs.FileMode, finish func(*os.File) error) error {
 	file, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(file, data)
-	return errors.Join(err, file.Sync(), file.Close())
+	return errors.Join(err, finish(file), file.Close())
 }
 
-func syncFolders(root string) error {
-	return filepath.WalkDir(root, func(at string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
-			return err
+// foldersBelow are the folder and all folders in it.
+func foldersBelow(root string) ([]string, error) {
+	var folders []string
+	err := filepath.WalkDir(root, func(at string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			folders = append(folders, at)
 		}
-		return syncFolder(at)
+		return err
 	})
+	return folders, err
 }
 
-func syncFolder(at string) error {
-	dir, err := os.Open(at)
+// syncsAtOnce is how many files are synced at a time: a disk takes those that
+// come together in one go, and one after another each waits for it.
+const syncsAtOnce = 16
+
+// syncAll writes files and folders through to the disk.
+func syncAll(paths []string) error {
+	errs := make([]error, len(paths))
+	slots := make(chan struct{}, syncsAtOnce)
+	var group sync.WaitGroup
+	for i, at := range paths {
+		slots <- struct{}{}
+		group.Go(func() {
+			errs[i] = syncPath(at)
+			<-slots
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+func syncPath(at string) error {
+	file, err := os.Open(at)
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(file.Sync(), file.Close())
 }

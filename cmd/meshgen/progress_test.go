@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/meshgen/meshgen/internal/diag"
+)
+
+// terminal opens a pseudo terminal of so many columns: what is written to tty
+// comes out of screen, until the tty is closed.
+func terminal(t *testing.T, columns uint16) (screen, tty *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	fd := int(screen.Fd())
+	number, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+		t.Fatal(err)
+	}
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return screen, tty
+}
+
+// shown is what a command writes to a terminal as its standard error.
+func shown(t *testing.T, columns uint16, do func(tty *os.File)) string {
+	t.Helper()
+	screen, tty := terminal(t, columns)
+	all := make(chan string)
+	go func() {
+		var text bytes.Buffer
+		_, _ = io.Copy(&text, screen) // ends with an error when the tty is closed
+		all <- text.String()
+	}()
+	do(tty)
+	tty.Close()
+	return strings.ReplaceAll(<-all, "\r\n", "\n")
+}
+
+func TestOneLineShowsProgressOnATerminal(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(filepath.Join(folder, name+".yaml"), []byte("kind: none\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	var out bytes.Buffer
+	got := shown(t, 80, func(tty *os.File) {
+		if code := run([]string{"validate", "a.yaml", "b.yaml"}, streams{nil, &out, tty}); code != int(invalid) {
+			t.Errorf("exit status %d", code)
+		}
+	})
+	before, after, ok := strings.Cut(got, "\r1/2 a.yaml: 1 error\r\x1b[K")
+	if !ok || !strings.HasPrefix(before, "\r0/2\r\x1b[Ka.yaml:1:1: error: ") || !strings.HasPrefix(after, "b.yaml:1:1: error: ") {
+		t.Errorf("shown %q", got)
+	}
+	if strings.Contains(after, "\r") {
+		t.Errorf("after the last cluster %q is left", after)
+	}
+	if out.Len() > 0 {
+		t.Errorf("standard output has %q", out.String())
+	}
+}
+
+func TestALongNameDoesNotWrap(t *testing.T) {
+	got := shown(t, 20, func(tty *os.File) {
+		p := newProgress(tty, 50)
+		p.add(member{cluster: "ap-northeast-2-payments"}, nil)
+		p.show()
+	})
+	if want := "\r1/50 ap-northeast-2"; got != want {
+		t.Errorf("shown %q, want %q", got, want)
+	}
+}
+
+func TestThereIsNoProgressWithoutATerminalOrAFleet(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	alone := shown(t, 80, func(tty *os.File) {
+		p := newProgress(tty, 1)
+		p.show()
+		p.clear()
+	})
+	p := newProgress(file, 50)
+	p.add(member{cluster: "seoul"}, nil)
+	p.show()
+	p.clear()
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone != "" || info.Size() > 0 {
+		t.Errorf("one cluster: %q; a file: %d bytes", alone, info.Size())
+	}
+}
+
+func TestProgressCountsWhatWasFound(t *testing.T) {
+	p := &progress{total: 3}
+	for _, step := range []struct {
+		member member
+		found  diag.List
+		want   string
+	}{
+		{member{"a/profile.yaml", "seoul", diag.Pos{}}, nil, "1/3 seoul"},
+		{member{"b/profile.yaml", "", diag.Pos{}}, diag.List{{Severity: diag.Error}, {Severity: diag.Error}}, "2/3 b/profile.yaml: 2 errors"},
+		{member{"c/profile.yaml", "tokyo", diag.Pos{}}, diag.List{{Severity: diag.Warning}}, "3/3 tokyo: 2 errors, 1 warning"},
+	} {
+		p.add(step.member, step.found)
+		if got := p.String(); got != step.want {
+			t.Errorf("shown %q, want %q", got, step.want)
+		}
+	}
+}
