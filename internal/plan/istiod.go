@@ -245,13 +245,13 @@ func (b *builder) nSafe(endpoints int64) *big.Rat {
 
 func (b *builder) minReason(terms []Term, binds string) string {
 	t, _ := find(terms, binds)
-	says := map[string]string{
-		"rest":    "the load at rest needs %s",
-		"surge":   "a surge nobody planned, with " + b.lossText() + ", needs %s",
-		"held":    "the largest event, should nothing scale, needs %s",
-		"running": "today's floor is %s, and the first change takes no margin away",
+	n := number(t.Value, 12)
+	return map[string]string{
+		"rest":    "the load at rest needs " + n,
+		"surge":   "a surge nobody planned, with " + b.lossText() + ", needs " + n,
+		"held":    "the largest event, should nothing scale, needs " + n,
+		"running": "today's floor is " + n + ", and the first change takes no margin away",
 	}[binds]
-	return fmt.Sprintf(says, number(t.Value, 12))
 }
 
 // largestTerm is the first of the named terms that none exceeds.

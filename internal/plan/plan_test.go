@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,6 +122,32 @@ func TestTheThresholdFollowsItsInputs(t *testing.T) {
 					t.Fatalf("%d at %d milli-cores, after %d with fewer", got, milli, last)
 				}
 				last = got
+			}
+		})
+	}
+}
+
+func TestTheReasonOfTheFloor(t *testing.T) {
+	for name, c := range map[string]struct {
+		bend func(*profile.Spec)
+		want string
+	}{
+		"a surge with the loss of a share": {
+			func(s *profile.Spec) {
+				s.Istiod.Survive = profile.Survive{Mode: "share", Share: big.NewRat(1, 2)}
+				s.Istiod.Resources.Memory, s.Istiod.UnplannedSurge = quantity("1Gi"), decimal("3")
+			},
+			"a surge nobody planned, with the loss of 50 % of the pods, needs ",
+		},
+		"what runs today": {
+			func(s *profile.Spec) { runs := int64(24); s.Istiod.Running.MinReplicas = &runs },
+			"today's floor is 24, and the first change takes no margin away",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := build(t, meshOf(func(p *profile.Profile) { c.bend(&p.Spec) })).Decision("istiod.replicas.min")
+			if !strings.HasPrefix(d.Reason, c.want) {
+				t.Errorf("%q, want %q", d.Reason, c.want)
 			}
 		})
 	}

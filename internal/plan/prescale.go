@@ -207,7 +207,8 @@ func (b *builder) workloadNeeds(w *deployed, p *prescale) *needs {
 
 // capacityNeed is the fewest pods of which none is used above 0.75 at the peak in
 // the event when one of the zones is lost. Services in front of one workload load
-// the same pods: their shares add up, those that do not name the event as at rest.
+// the same pods: their shares add up, of those that do not name the event at what
+// the events that overlap it multiply them by.
 func (b *builder) capacityNeed(n *needs, w *deployed, p *prescale) {
 	var shares, says []string
 	for i, service := range w.services {
@@ -215,11 +216,12 @@ func (b *builder) capacityNeed(n *needs, w *deployed, p *prescale) {
 		if c == nil {
 			continue
 		}
-		share, load := b.shareOf(n, ordinal(i), service, c), new(big.Rat).Set(&c.Peak.Rat)
-		if at := slices.Index(p.services, service); at >= 0 {
-			share = strings.Replace(share, "/", "*m"+ordinal(at)+"/", 1)
-			load.Mul(load, p.m[at].Value)
+		share := b.shareOf(n, ordinal(i), service, c)
+		m := b.loadTerm(n, p, ordinal(i), service)
+		if m.Name != "" {
+			share = strings.Replace(share, "/", "*"+m.Name+"/", 1)
 		}
+		load := new(big.Rat).Mul(&c.Peak.Rat, m.Value)
 		shares = append(shares, share)
 		says = append(says, fmt.Sprintf("%s at %s a pod", strings.TrimSpace(number(load, 6)+" "+c.Unit), number(&c.PerEndpoint.Rat, 6)))
 	}
@@ -232,6 +234,21 @@ func (b *builder) capacityNeed(n *needs, w *deployed, p *prescale) {
 	}
 	n.need("loaded", fmt.Sprintf("ceil(%s(%s) / 0.75)", loss, strings.Join(shares, " + ")),
 		strings.Join(says, " and ")+" fill no pod above 75 %"+lost)
+}
+
+// loadTerm is what the event multiplies a Service's load by, with the events that
+// overlap it. It has no name where that is 1 for a Service that does not name the
+// event.
+func (b *builder) loadTerm(n *needs, p *prescale, ordinal string, service int) Term {
+	if at := slices.Index(p.services, service); at >= 0 {
+		return p.m[at]
+	}
+	m := b.multiplierTerm("overlap"+ordinal, service, p.event)
+	if m.Value.Cmp(big.NewRat(1, 1)) == 0 {
+		return Term{Value: m.Value}
+	}
+	n.input(m)
+	return m
 }
 
 // shareOf is what a Service takes of a pod at its peak of rest.

@@ -115,6 +115,13 @@ func TestTheReplicasOfAnEvent(t *testing.T) {
 		"an event that the Service does not name adds nothing": {
 			func(s *profile.Spec) { s.Services = []profile.Service{cart("sale", "2")} }, 12,
 		},
+		"an event that overlaps multiplies the other Service of the workload": { // 3/2 · (400·2 + 200·1.5) / 75 = 22
+			func(s *profile.Spec) {
+				s.Services = []profile.Service{cart("sale", "2"), cart("promotion", "1.5")}
+				s.Services[1].Name = "cart-grpc"
+				s.Services[0].Capacity, s.Services[1].Capacity = capacityOf("400", "100"), capacityOf("200", "100")
+			}, 24,
+		},
 		"of two Services in front of one workload, the larger need": { // 3/2 · 300·3 / 75 = 18
 			func(s *profile.Spec) {
 				s.Services = []profile.Service{cart("sale", "2"), cart("sale", "3")}
