@@ -55,6 +55,7 @@ type Event struct{ Name, Start, End string }
 // are paths below the profile's folder.
 type Istiod struct {
 	Resources         struct{ CPU, Memory string }
+	Load              struct{ Connections float64 }
 	Tolerations       []Toleration
 	PriorityClassName string `yaml:"priorityClassName"`
 	Values            []string
