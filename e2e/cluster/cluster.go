@@ -66,6 +66,7 @@ type Weekly struct {
 // are paths below the profile's folder.
 type Istiod struct {
 	Resources         struct{ CPU, Memory string }
+	Load              struct{ Connections float64 }
 	Tolerations       []Toleration
 	PriorityClassName string `yaml:"priorityClassName"`
 	Values            []string

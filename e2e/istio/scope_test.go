@@ -163,7 +163,7 @@ func TestProxiesSeeWhatTheyCall(t *testing.T) {
 	}{
 		"boutique": {example(t, "boutique"), 12, 12},
 		"thousand": {example(t, "thousand"), 1000, 1000},
-		"mixed":    {mixed(t), 36, 8},
+		"mixed":    {mixed(t), 35, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, scoped := workloads(t, c.profile), 0

@@ -17,14 +17,14 @@ import (
 // ready. Times are seconds.
 type rollout struct {
 	pods, surge, unavailable int
-	podReady, scrape         int
+	podReady, scrape         int // 60 s until a pod is ready is the profiles' default
 	connections              float64
 }
 
 // begins is when the rollout begins, and lasts for how long it is watched.
 const (
 	begins = 300
-	lasts  = 1200
+	lasts  = 900
 )
 
 // pod is one of istiod's. One that has not gone yet goes never.
@@ -144,39 +144,68 @@ func (a *autoscaler) recommend(t *testing.T, p prometheus, now, pods int) {
 	}
 }
 
-// watch is the most pods that the HPA asks for during a rollout.
-func (r rollout) watch(t *testing.T, of scaledObject) int {
+// watch is the most pods that the HPA asks for during a rollout, with the trigger
+// and the threshold of a ScaledObject and a scale-up window.
+func (r rollout) watch(t *testing.T, of scaledObject, window int) int {
 	t.Helper()
 	series, pods := r.run()
 	p := newPrometheus(t, series)
-	a := autoscaler{query: of.connections(t).Metadata["query"], window: of.Spec.Advanced.HPA.Behavior.ScaleUp.Window, minimum: r.pods}
-	threshold, err := strconv.ParseFloat(of.connections(t).Metadata["threshold"], 64)
+	trigger := of.connections(t)
+	threshold, err := strconv.ParseFloat(trigger.Metadata["threshold"], 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.threshold = threshold
-	for now := begins - 2*a.window; now < begins+lasts; now += 15 {
-		a.recommend(t, p, max(now, 0), pods[max(now, 0)])
+	a := autoscaler{query: trigger.Metadata["query"], threshold: threshold, window: window, minimum: r.pods}
+	for now := begins / 2; now < begins+lasts; now += 15 {
+		a.recommend(t, p, now, pods[now])
+	}
+	if last := pods[len(pods)-1]; last != r.pods {
+		t.Fatalf("the rollout has not ended: %d pods, want %d", last, r.pods)
 	}
 	return a.asked
 }
 
-func TestExplore(t *testing.T) {
+// quarter and double are how the planned rollout and the chart's own replace n
+// pods.
+func quarter(n int) rollout { return rollout{pods: n, surge: (n + 3) / 4} }
+
+func double(n int) rollout { return rollout{pods: n, surge: n, unavailable: n / 4} }
+
+// A rollout at rest makes the HPA ask for no pod more, with pods that are ready as
+// soon as the plan assumes: what is counted twice stays below what the floor has
+// to spare, or is over before the scale-up window is.
+func TestARolloutAtRestScalesNothing(t *testing.T) {
 	for _, name := range cluster.Names(t) {
-		plan := cluster.Plan(t, cluster.Example(name))
-		of := istiod(t, cluster.Folder(name))
-		theta := plan["istiod.connectionThreshold"].Value.(float64)
-		n := int(plan["istiod.replicas.min"].Value.(float64))
-		for _, load := range []float64{0.5, 0.7, 0.9, 1} {
-			for _, ready := range []int{15, 30, 60, 120} {
-				for what, r := range map[string]rollout{
-					"100%": {surge: n, unavailable: n / 4},
-					"25%":  {surge: (n + 3) / 4},
-				} {
-					r.pods, r.podReady, r.scrape, r.connections = n, ready, 15, load*theta*float64(n)
-					t.Logf("%s load %v ready %d surge %s: %d of %d", name, load, ready, what, r.watch(t, of), n)
+		t.Run(name, func(t *testing.T) {
+			plan, profile := cluster.Plan(t, cluster.Example(name)), cluster.ReadProfile(t, cluster.Example(name))
+			of := istiod(t, cluster.Folder(name))
+			n := int(plan["istiod.replicas.min"].Value.(float64))
+			for _, r := range []rollout{quarter(n), double(n)} {
+				r.podReady, r.scrape, r.connections = 60, 15, profile.Istiod.Load.Connections
+				if asked := r.watch(t, of, of.scaleUpWindow()); asked != n {
+					t.Errorf("%+v: the HPA asks for %d pods", r, asked)
 				}
 			}
-		}
+		})
 	}
 }
+
+// Where every pod holds as many connections as the threshold says, a rollout that
+// doubles the pods counts all of them twice for a minute. The scale-up window
+// outlasts that; one as long as the minute less a round of the HPA would not.
+func TestARolloutThatDoublesThePodsScalesNothing(t *testing.T) {
+	plan := cluster.Plan(t, cluster.Example("bigsale"))
+	of := istiod(t, cluster.Folder("bigsale"))
+	r := double(int(plan["istiod.replicas.event.big-sale"].Value.(float64)))
+	r.podReady, r.scrape = 60, 15
+	r.connections = float64(r.pods) * plan["istiod.connectionThreshold"].Value.(float64)
+	if asked := r.watch(t, of, of.scaleUpWindow()); asked != r.pods {
+		t.Errorf("the HPA asks for %d pods, want the %d that there are", asked, r.pods)
+	}
+	if asked := r.watch(t, of, 45); asked <= r.pods {
+		t.Errorf("within 45 s the HPA asks for %d pods: the test sees nothing of the rollout", asked)
+	}
+}
+
+// scaleUpWindow is the HPA's scale-up stabilization, in seconds.
+func (o scaledObject) scaleUpWindow() int { return o.Spec.Advanced.HPA.Behavior.ScaleUp.Window }

@@ -103,12 +103,15 @@ type prometheus struct {
 	series storage.Queryable
 }
 
+// mostSamples is how many samples one query may hold.
+const mostSamples = 1_000_000
+
 // newPrometheus has the series that are given in the notation of Prometheus' own
 // tests.
 func newPrometheus(t *testing.T, series string) prometheus {
 	t.Helper()
 	return prometheus{
-		promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery),
+		promqltest.NewTestEngine(t, false, 0, mostSamples),
 		promqltest.LoadedStorage(t, series),
 	}
 }
