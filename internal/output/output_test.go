@@ -331,6 +331,9 @@ func checkStopped(t *testing.T, s swap, step string, old map[string]string, all 
 	if got := tree(t, s.root); len(old) > 0 && !cmp.Equal(got, old) && !cmp.Equal(got, now) {
 		t.Errorf("repaired after %q neither the old folder nor the new: %v", step, got)
 	}
+	if got := tree(t, s.root); step != "begun" && step != "staged" && step != "marked" && !cmp.Equal(got, now) {
+		t.Errorf("repaired after %q not the new folder: %v", step, got)
+	}
 	if err := s.write(all); err != nil {
 		t.Errorf("after %q: %v", step, err)
 	}
