@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +54,7 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if !r.check {
-		if err := os.MkdirAll(r.root, 0o755); err != nil {
+		if err := output.MakeRoot(r.root); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	yamlnode "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
@@ -24,6 +25,7 @@ const originAnnotation = "config.kubernetes.io/origin"
 type base struct {
 	given   string // as the user named the folder
 	real    string // absolute, links followed
+	scope   scope
 	objects []baseObject
 	index   map[ref][]baseObject // by the name that each has, and by the one before prefixes
 	sources sources
@@ -41,7 +43,7 @@ type baseObject struct {
 // out for the objects that meshgen touches. What the base must not have is a
 // finding; what the Components then damage is a failure.
 func (in Input) overBase(components map[string]*component) ([]Object, diag.List, error) {
-	b := &base{given: in.Base, sources: sources{}}
+	b := &base{given: in.Base}
 	if found := b.load(); found != nil {
 		return nil, diag.List{*found}, nil
 	}
@@ -85,9 +87,13 @@ func (b *base) load() *diag.Finding {
 	if err == nil {
 		b.real, err = filepath.EvalSymlinks(absolute)
 	}
+	if err == nil {
+		b.scope, err = scopeOf(b.given, b.real)
+	}
 	if err != nil {
 		return b.fails(pathless(err))
 	}
+	b.sources = sources{b.scope, map[string][]*yamlnode.Node{}}
 	if info, err := os.Stat(b.real); err == nil && !info.IsDir() {
 		return b.fails(errors.New("it is a file; name its folder"))
 	}
@@ -148,7 +154,7 @@ func (r refusal) Error() string { return r.finding.Message }
 
 // build is the base under an overlay in memory, with the Components or without.
 func (b *base) build(name string, components map[string]*component) ([]baseObject, error) {
-	disk, folder := newOffline(b.show), inMemory+"/"+name
+	disk, folder := newOffline(b.scope, b.show), inMemory+"/"+name
 	if err := b.overlay(disk, folder, components); err != nil {
 		return nil, err
 	}

@@ -57,6 +57,11 @@ func rewritten(t *testing.T, files map[string]string, edits []edit) map[string]s
 func inFolder(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
+	write(t, files)
+}
+
+func write(t *testing.T, files map[string]string) {
+	t.Helper()
 	for name, data := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -340,7 +345,7 @@ func TestABaseThatCannotBeBuilt(t *testing.T) {
 		"a remote file of a generator": {
 			[]edit{{kustomization, "resources:", "configMapGenerator: [{name: a, files: ['b=https://example.com/b']}]\nresources:"}},
 			"",
-			"base/kustomization.yaml:1:1: error: the base cannot be built here: configMapGenerator https://example.com/b is on the network [manifests/base-offline]",
+			"base/kustomization.yaml:4:40: error: the base cannot be built here: configMapGenerator https://example.com/b is on the network [manifests/base-offline]",
 		},
 		"a remote resource further down": {
 			[]edit{{kustomization, "resources:", "resources:\n  - ../more"}, {"more/kustomization.yaml", "", "Resources: [ssh://example.com/x]\n"}},
@@ -553,7 +558,7 @@ func TestABaseWithAFileWithoutEnd(t *testing.T) {
 
 func TestWhatIsOnTheNetwork(t *testing.T) {
 	for text, want := range map[string]bool{
-		"base": false, "../base": false, "./a.yaml": false, "kind: Service\nmetadata: {}": false, "": false,
+		"base": false, "../base": false, "./a.yaml": false, "": false, "https://example.com/a\nb": true,
 		"https://example.com/a": true, "HTTP://example.com/a": true, "http:a": true, "ssh://example.com/a": true, "file:///a": true,
 		"git::https://example.com/a": true, "git@example.com:a/b": true, "org-1@example.com:a": true,
 		"github.com/a/b": true, "GitHub.com:a/b": true, "github.community/a": false,

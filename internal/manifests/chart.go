@@ -3,10 +3,12 @@ package manifests
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +59,7 @@ func Open(path string) (*Builder, error) {
 		c, err := embedded()
 		return newBuilder(c, embeddedMinor, s), err
 	}
-	c, err := loader.Load(path)
+	c, err := load(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the chart %s: %w", path, err)
 	}
@@ -65,6 +67,29 @@ func Open(path string) (*Builder, error) {
 		return nil, fmt.Errorf("the chart %s is %q, not istiod", path, c.Metadata.Name)
 	}
 	return newBuilder(c, minorOf(c), s), nil
+}
+
+// load reads a chart from its folder or archive, and nothing beside it: Helm would
+// follow links. What an archive calls itself is judged by Helm.
+func load(path string) (*chart.Chart, error) {
+	if strings.Contains(path, "://") {
+		return nil, errors.New("charts are not fetched: helm pull it, and name the .tgz")
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, pathless(err)
+	}
+	err = filepath.WalkDir(real, func(at string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Type()&fs.ModeSymlink == 0 {
+			return err
+		}
+		name, err := filepath.Rel(real, at)
+		return errors.Join(err, fmt.Errorf("%s in it is a link, and links are not followed: put the file itself there", filepath.ToSlash(name)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return loader.Load(real)
 }
 
 func embedded() (*chart.Chart, error) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,21 +22,24 @@ import (
 // base stand, for kustomize alone: nothing is written there.
 const inMemory = "/.meshgen-proof"
 
-// mostBytes is more than any file of a base has; kustomize has no limit.
-const mostBytes = 32 << 20
-
 // offline is the disk for reading, with one folder of memory laid over it. A
-// kustomization that would reach for the network, a plugin or helm is refused
-// when it is read, before kustomize can follow it: it has no switch for that.
+// kustomization that would reach for the network, a plugin or helm, or leave the
+// scope, is refused when it is read, before kustomize can follow it: it has no
+// switch for that.
 type offline struct {
 	filesys.FileSystem // in memory; whatever is written is written there
 	disk               filesys.FileSystem
+	scope              scope
 	show               func(file string) string // as the user would name it
+	kustomizations     map[string]string        // the folder of each, by the file that it is, links followed
 	refused            *diag.Finding            // what stopped the build, if it was not kustomize
 }
 
-func newOffline(show func(string) string) *offline {
-	return &offline{FileSystem: filesys.MakeFsInMemory(), disk: filesys.MakeFsOnDisk(), show: show}
+func newOffline(within scope, show func(string) string) *offline {
+	return &offline{
+		FileSystem: filesys.MakeFsInMemory(), disk: filesys.MakeFsOnDisk(),
+		scope: within, show: show, kustomizations: map[string]string{},
+	}
 }
 
 func (o *offline) under(path string) filesys.FileSystem {
@@ -58,54 +60,100 @@ func (o *offline) Walk(path string, walk filepath.WalkFunc) error {
 	return o.under(path).Walk(path, walk)
 }
 
+// CleanedAbs follows links, which kustomize does before it reads: a kustomization
+// may be a link to a file of any name.
 func (o *offline) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
-	return o.under(path).CleanedAbs(path)
+	disk := o.under(path)
+	folder, name, err := disk.CleanedAbs(path)
+	if err != nil || disk == o.FileSystem {
+		return folder, name, err
+	}
+	if !o.scope.holds(folder.Join(name)) {
+		return "", "", o.leave(path)
+	}
+	if isKustomization(path) {
+		o.kustomizations[folder.Join(name)] = filepath.Dir(path)
+	}
+	return folder, name, nil
 }
 
-// ReadFile reads regular files of a bounded size, and kustomizations only when
-// they can be built from what is here.
+// ReadFile reads regular files of a bounded size within the scope, and
+// kustomizations only when they can be built from what is here.
 func (o *offline) ReadFile(path string) ([]byte, error) {
 	disk := o.under(path)
 	if disk == o.FileSystem {
 		return disk.ReadFile(path)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	if !o.scope.holds(path) {
+		return nil, o.leave(path)
 	}
-	if !info.Mode().IsRegular() || info.Size() > mostBytes {
-		return nil, o.refuse(path, fmt.Errorf("it is not a file of at most %d MiB", mostBytes>>20))
+	data, err := o.scope.read(path)
+	if errors.Is(err, errUnbounded) {
+		return nil, o.refuse(path, err)
 	}
-	data, err := disk.ReadFile(path)
-	if err != nil || !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)) {
+	folder, known := o.kustomizations[path]
+	if err != nil || !known && !isKustomization(path) {
 		return data, err
 	}
-	return o.judged(path, data)
+	if !known {
+		folder = filepath.Dir(path)
+	}
+	return o.judged(path, folder, data)
+}
+
+func isKustomization(path string) bool {
+	return slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path))
 }
 
 // judged is a kustomization that may be built, in the spelling of today. What
 // cannot be read as one is left to kustomize to refuse.
-func (o *offline) judged(path string, data []byte) ([]byte, error) {
+func (o *offline) judged(path, folder string, data []byte) ([]byte, error) {
 	var k types.Kustomization
 	if k.Unmarshal(data) != nil {
 		return data, nil
 	}
-	k, err := o.modern(k, filepath.Dir(path))
+	k, err := o.modern(k, folder)
 	if err != nil {
 		return nil, o.refuse(path, err)
 	}
-	all := unbuildable(k)
-	if len(all) == 0 {
+	faults := append(unbuildable(k), o.outside(k, folder)...)
+	if len(faults) == 0 {
 		return sigsyaml.Marshal(k)
 	}
-	pos := positionOf(data, all[0].text)
+	first := faults[0]
+	pos := positionOf(data, first.entry)
 	pos.File = o.show(path)
 	o.find(diag.Finding{
-		Severity: diag.Error, ID: "manifests/base-offline", Pos: pos, Subject: all[0].field,
-		Message: fmt.Sprintf("the base cannot be built here: %s %s is %s", all[0].field, all[0].text, all[0].what),
-		Hint:    "the proof reads local files alone; build this part beforehand, and list the file that it makes among the resources",
+		Severity: diag.Error, ID: first.id, Pos: pos, Subject: first.field,
+		Message: fmt.Sprintf("the base cannot be built here: %s %s is %s", first.field, firstLine(first.text), first.what), Hint: first.hint(),
 	})
-	return nil, errors.New(all[0].what)
+	return nil, errors.New(first.what)
+}
+
+// outside are the files and folders that a kustomization asks for beyond the scope.
+func (o *offline) outside(k types.Kustomization, folder string) []reference {
+	var all []reference
+	for _, r := range references(k) {
+		at := r.text
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(folder, at)
+		}
+		if r.text != "" && !isRemote(r.text) && !o.scope.holds(at) {
+			r.id, r.what = baseOutside, "outside of "+o.scope.name
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// leave finds a path beyond the scope that no kustomization spells: links lead there.
+func (o *offline) leave(path string) error {
+	r := reference{id: baseOutside, what: "outside of " + o.scope.name}
+	o.find(diag.Finding{
+		Severity: diag.Error, ID: r.id, Pos: diag.Pos{File: o.show(path), Line: 1, Column: 1}, Subject: o.show(path),
+		Message: "the base cannot be built here: it leads " + r.what, Hint: r.hint(),
+	})
+	return errors.New(r.what)
 }
 
 // refuse finds a file that kustomize would take for absent, or read for ever.
@@ -150,13 +198,15 @@ func (o *offline) modern(k types.Kustomization, folder string) (types.Kustomizat
 	return k, k.FixKustomizationPreMarshalling(o.FileSystem)
 }
 
-// patches are the entries of patchesStrategicMerge, each a file or a patch.
+// patches are the entries of patchesStrategicMerge, each a file or a patch, which
+// has more lines than one.
 func (o *offline) patches(entries any, folder string) []any {
 	var all []any
 	for _, entry := range list(entries) {
 		text, _ := entry.(string)
 		field := "patch"
-		if isRemote(text) || o.disk.Exists(filepath.Join(folder, text)) {
+		inline := strings.Contains(text, "\n")
+		if !inline && isRemote(text) || o.disk.Exists(filepath.Join(folder, text)) {
 			field = "path"
 		}
 		all = append(all, map[string]any{field: text})
@@ -169,28 +219,48 @@ func list(value any) []any {
 	return all
 }
 
-// reference is what a kustomization asks for that is not a local file.
-type reference struct{ field, text, what string }
+const (
+	baseOffline = "manifests/base-offline"
+	baseOutside = "manifests/base-outside"
+)
 
+// reference is a file or more that a kustomization asks for.
+type reference struct {
+	field, text string
+	entry       string // as it stands in the kustomization
+	id, what    string // what is wrong with it
+}
+
+func (r reference) hint() string {
+	if r.id == baseOutside {
+		return "a base below the working folder may use all that lies there, another one its own folder alone; links that leave it are not followed: run meshgen in the folder that holds both"
+	}
+	return "the proof reads local files alone; build this part beforehand, and list the file that it makes among the resources"
+}
+
+// unbuildable is what a kustomization asks for that is not local files.
 func unbuildable(k types.Kustomization) []reference {
 	var all []reference
-	plugin := func(field string, entries []string) {
-		for _, entry := range entries {
-			all = append(all, reference{field, firstLine(entry), "a plugin, and plugins are off"})
+	refuse := func(field, text, what string) {
+		all = append(all, reference{field: field, text: text, entry: text, id: baseOffline, what: what})
+	}
+	for _, plugins := range []struct {
+		field   string
+		entries []string
+	}{{"generators", k.Generators}, {"transformers", k.Transformers}, {"validators", k.Validators}} {
+		for _, entry := range plugins.entries {
+			refuse(plugins.field, firstLine(entry), "a plugin, and plugins are off")
 		}
 	}
-	plugin("generators", k.Generators)
-	plugin("transformers", k.Transformers)
-	plugin("validators", k.Validators)
 	for _, c := range k.HelmCharts {
-		all = append(all, reference{"helmCharts", c.Name, "a chart, and helm is off"})
+		refuse("helmCharts", c.Name, "a chart, and helm is off")
 	}
 	for _, c := range k.HelmChartInflationGenerator {
-		all = append(all, reference{"helmChartInflationGenerator", c.ChartName, "a chart, and helm is off"})
+		refuse("helmChartInflationGenerator", c.ChartName, "a chart, and helm is off")
 	}
 	for _, r := range references(k) {
 		if isRemote(r.text) {
-			r.what = "on the network"
+			r.id, r.what = baseOffline, "on the network"
 			all = append(all, r)
 		}
 	}
@@ -202,7 +272,7 @@ func references(k types.Kustomization) []reference {
 	var all []reference
 	add := func(field string, texts ...string) {
 		for _, text := range texts {
-			all = append(all, reference{field: field, text: text})
+			all = append(all, reference{field: field, text: text, entry: text})
 		}
 	}
 	add("resources", k.Resources...)
@@ -217,22 +287,23 @@ func references(k types.Kustomization) []reference {
 		add("replacements", r.Path)
 	}
 	for _, g := range k.ConfigMapGenerator {
-		add("configMapGenerator", sourcesOf(g.KvPairSources)...)
+		all = append(all, sourcesOf("configMapGenerator", g.KvPairSources)...)
 	}
 	for _, g := range k.SecretGenerator {
-		add("secretGenerator", sourcesOf(g.KvPairSources)...)
+		all = append(all, sourcesOf("secretGenerator", g.KvPairSources)...)
 	}
 	return all
 }
 
 // sourcesOf are the files of a generator, without the keys that they get.
-func sourcesOf(s types.KvPairSources) []string {
-	var all []string
-	for _, file := range slices.Concat(s.FileSources, s.EnvSources, []string{s.EnvSource}) {
+func sourcesOf(field string, s types.KvPairSources) []reference {
+	var all []reference
+	for _, entry := range slices.Concat(s.FileSources, s.EnvSources, []string{s.EnvSource}) {
+		file := entry
 		if key, path, ok := strings.Cut(file, "="); ok && !isRemote(key) {
 			file = path
 		}
-		all = append(all, file)
+		all = append(all, reference{field: field, text: file, entry: entry})
 	}
 	return all
 }
@@ -241,9 +312,7 @@ func sourcesOf(s types.KvPairSources) []string {
 // scheme, user@host, and github.com without either.
 var remote = regexp.MustCompile(`(?i)^([a-z][a-z0-9+.-]*:|git::|[a-z][a-z0-9-]*@|github\.com[/:])`)
 
-func isRemote(text string) bool {
-	return remote.MatchString(strings.TrimSpace(text)) && !strings.Contains(text, "\n")
-}
+func isRemote(text string) bool { return remote.MatchString(strings.TrimSpace(text)) }
 
 // positionOf is where a text stands in a YAML file as a value; the file's top
 // when it is not there as it is.

@@ -48,6 +48,9 @@ func (b *Builder) prove(in Input) ([]Object, diag.List, error) {
 	if found.HasErrors() {
 		return nil, found, nil
 	}
+	if found = b.programs(in, users, ours); len(found) > 0 {
+		return nil, found, nil
+	}
 	found = append(found, b.judgeMinor(in)...)
 	texts, err := b.render(in.Plan.Istiod, merge(users, ours))
 	if err != nil {

@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"bytes"
-	"os"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -11,15 +10,18 @@ import (
 )
 
 // sources are the documents of the files that the base's objects were written
-// in, by file; each is read once.
-type sources map[string][]*yaml.Node
+// in, by file; each is read once. An object may lie about its file.
+type sources struct {
+	scope scope
+	docs  map[string][]*yaml.Node
+}
 
 func (s sources) read(file string) []*yaml.Node {
-	docs, ok := s[file]
+	docs, ok := s.docs[file]
 	if ok || file == "" {
 		return docs
 	}
-	data, err := os.ReadFile(file)
+	data, err := s.scope.read(file)
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	for err == nil {
 		doc := &yaml.Node{}
@@ -27,7 +29,7 @@ func (s sources) read(file string) []*yaml.Node {
 			docs = append(docs, items(doc.Content[0])...)
 		}
 	}
-	s[file] = docs
+	s.docs[file] = docs
 	return docs
 }
 

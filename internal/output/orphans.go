@@ -46,7 +46,7 @@ func Remove(root, cluster string) error {
 	if err != nil {
 		return err
 	}
-	return locked(root, unix.LOCK_EX, func() error {
+	return locked(root, unix.LOCK_EX, s.patience, func() error {
 		if err := s.recover(); err != nil {
 			return err
 		}

@@ -58,11 +58,12 @@ func (c Changes) Summary() string {
 // Diff is how the files differ from what is under the root. A root or a folder
 // that is not there differs in every file.
 func Diff(root, cluster string, files []artifact.File) (Changes, error) {
-	if _, err := newSwap(root, cluster); err != nil {
+	s, err := newSwap(root, cluster)
+	if err != nil {
 		return nil, err
 	}
 	var changes Changes
-	err := locked(root, unix.LOCK_SH, func() error {
+	err = locked(root, unix.LOCK_SH, s.patience, func() error {
 		f, err := look(root, cluster, files)
 		if err == nil {
 			changes = f.changes()

@@ -157,6 +157,33 @@ func TestWriteRefuses(t *testing.T) {
 			},
 			files("PLAN.md", "ours"), `lists "../../passwd"`,
 		},
+		"a link where the new folder is staged": {
+			func(t *testing.T, root string) { link(t, t.TempDir(), filepath.Join(root, ".mesh.meshgen-staged")) },
+			files("PLAN.md", "ours"), ".mesh.meshgen-staged is a link, where a run has a folder for a moment: move it away and run again",
+		},
+		"a link where the old folder is put aside": {
+			func(t *testing.T, root string) { link(t, t.TempDir(), filepath.Join(root, ".mesh.meshgen-old")) },
+			files("PLAN.md", "ours"), ".mesh.meshgen-old is a link, where a run has a folder",
+		},
+		"a folder in the place of the marker": {
+			func(t *testing.T, root string) {
+				place(t, filepath.Join(root, ".mesh.meshgen-swap/notes.txt"), "by a person")
+			},
+			files("PLAN.md", "ours"), ".mesh.meshgen-swap is a folder, where a run has a file",
+		},
+		"a lock that is a link": {
+			func(t *testing.T, root string) { link(t, "/etc/hostname", filepath.Join(root, "mesh", lockFile)) },
+			files("PLAN.md", "ours"), lockFile + " is a link: move it away and run again",
+		},
+		"a folder that was put back after a swap was stopped": {
+			func(t *testing.T, root string) {
+				place(t, filepath.Join(root, "mesh/PLAN.md"), "from version control")
+				place(t, filepath.Join(root, ".mesh.meshgen-swap"), "")
+				place(t, filepath.Join(root, ".mesh.meshgen-old/notes.txt"), "by a person")
+				place(t, filepath.Join(root, ".mesh.meshgen-staged/notes.txt"), "by a person")
+			},
+			files("PLAN.md", "ours"), "keep what you need of the two, remove both and run again",
+		},
 		"a path that leaves the folder":   {nil, []artifact.File{{Path: "mesh/../other/x"}}, "not below"},
 		"a path of another cluster":       {nil, []artifact.File{{Path: "other/x"}}, "not below"},
 		"an absolute path":                {nil, []artifact.File{{Path: "/mesh/x"}}, "not below"},
@@ -255,7 +282,7 @@ func TestARunThatStopsAtAnyStepLeavesTheOldFolderOrTheNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var steps []string
 			for i := 0; ; i++ {
-				s := swap{t.TempDir(), "mesh", c.exchange, func(string) {}}
+				s := swap{t.TempDir(), "mesh", c.exchange, func(string) {}, patience}
 				old := map[string]string{}
 				if c.before != nil {
 					write(t, s.root, c.before)
@@ -304,6 +331,9 @@ func checkStopped(t *testing.T, s swap, step string, old map[string]string, all 
 	if got := tree(t, s.root); len(old) > 0 && !cmp.Equal(got, old) && !cmp.Equal(got, now) {
 		t.Errorf("repaired after %q neither the old folder nor the new: %v", step, got)
 	}
+	if got := tree(t, s.root); step != "begun" && step != "staged" && step != "marked" && !cmp.Equal(got, now) {
+		t.Errorf("repaired after %q not the new folder: %v", step, got)
+	}
 	if err := s.write(all); err != nil {
 		t.Errorf("after %q: %v", step, err)
 	}
@@ -324,7 +354,7 @@ func TestAFailureLeavesTheOldFolderAndNothingBesideIt(t *testing.T) {
 			root := t.TempDir()
 			write(t, root, files("PLAN.md", "old"))
 			before := tree(t, root)
-			if err := (swap{root, "mesh", c.exchange, func(string) {}}).write(c.files); err == nil {
+			if err := (swap{root, "mesh", c.exchange, func(string) {}, patience}).write(c.files); err == nil {
 				t.Error("no error")
 			}
 			if diff := cmp.Diff(before, tree(t, root)); diff != "" {

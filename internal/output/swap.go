@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // swap replaces a cluster's folder by the one staged beside it. Where the file
@@ -16,13 +17,17 @@ type swap struct {
 	root, cluster string
 	exchange      func(one, other string) error // errors.ErrUnsupported where it cannot be done
 	done          func(step string)             // told after each step, so that tests can stop there
+	patience      time.Duration                 // with another run that writes under the root
 }
+
+// patience is many times what a cluster takes to be written.
+const patience = time.Minute
 
 func newSwap(root, cluster string) (swap, error) {
 	if cluster == "" || cluster != filepath.Base(cluster) || strings.HasPrefix(cluster, ".") {
 		return swap{}, fmt.Errorf("cluster name %q is not a folder name", cluster)
 	}
-	return swap{root, cluster, exchange, func(string) {}}, nil
+	return swap{root, cluster, exchange, func(string) {}, patience}, nil
 }
 
 func (s swap) folder() string { return filepath.Join(s.root, s.cluster) }
@@ -87,6 +92,9 @@ func (s swap) putInTwo() error {
 // recover finishes what a run that was stopped has left: with the old folder
 // away, the staged one is complete and moves in; else it is of no use.
 func (s swap) recover() error {
+	if err := s.refuse(); err != nil {
+		return err
+	}
 	if !exists(s.folder()) && exists(s.beside("old")) {
 		from := s.beside("old")
 		if exists(s.beside("swap")) && exists(s.staged()) {
@@ -100,6 +108,32 @@ func (s swap) recover() error {
 		if exists(s.beside(what)) {
 			return s.tidy()
 		}
+	}
+	return nil
+}
+
+// refuse stops at what no run of meshgen leaves beside a folder: it is somebody
+// else's, and repairing would remove it.
+func (s swap) refuse() error {
+	for _, what := range besides() {
+		info, err := os.Lstat(s.beside(what))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		want := "a folder"
+		if what == "swap" {
+			want = "a file"
+		}
+		if kind := kindOf(info); kind != want {
+			return fmt.Errorf("%s is %s, where a run has %s for a moment: move it away and run again", s.beside(what), kind, want)
+		}
+	}
+	if exists(s.folder()) && exists(s.beside("old")) && exists(s.staged()) {
+		return fmt.Errorf("%s was put back after a run had been stopped, which left the old files in %s and the new ones in %s: keep what you need of the two, remove both and run again",
+			s.folder(), s.beside("old"), s.staged())
 	}
 	return nil
 }

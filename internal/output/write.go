@@ -27,7 +27,7 @@ func Write(root, cluster string, files []artifact.File) error {
 }
 
 func (s swap) write(files []artifact.File) error {
-	return locked(s.root, unix.LOCK_EX, func() error {
+	return locked(s.root, unix.LOCK_EX, s.patience, func() error {
 		if err := s.recover(); err != nil {
 			return err
 		}
@@ -43,37 +43,22 @@ func (s swap) write(files []artifact.File) error {
 }
 
 func (s swap) replace(f *folder) error {
+	if err := s.stage(f); err != nil {
+		return fmt.Errorf("%w: the files there are as they were; %s", err, remedy(err))
+	}
+	s.done("staged")
+	if err := s.put(); err != nil {
+		return fmt.Errorf("%w: %s", err, remedy(err))
+	}
+	return nil
+}
+
+func (s swap) stage(f *folder) error {
 	if err := os.Mkdir(s.staged(), 0o755); err != nil {
 		return err
 	}
 	s.done("begun")
-	if err := f.stage(s.staged()); err != nil {
-		return err
-	}
-	s.done("staged")
-	return s.put()
-}
-
-// locked runs one writer at a time under a root, or readers; others wait. The
-// lock is on the root itself, so that no file is left behind, and it goes with
-// the process. Where there is none to be had, reading goes on without.
-func locked(root string, how int, do func() error) error {
-	dir, err := os.Open(root)
-	if errors.Is(err, fs.ErrNotExist) && how == unix.LOCK_SH {
-		return do()
-	}
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	err = unix.Flock(int(dir.Fd()), how)
-	for errors.Is(err, unix.EINTR) {
-		err = unix.Flock(int(dir.Fd()), how)
-	}
-	if err != nil && how != unix.LOCK_SH {
-		return fmt.Errorf("lock %s against other runs: %w: write to a folder on a local disk", root, err)
-	}
-	return do()
+	return f.stage(s.staged())
 }
 
 // current reports whether there is nothing to do.

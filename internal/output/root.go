@@ -1,0 +1,89 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// MakeRoot makes the folder that cluster folders are written into, where it is
+// not there yet. The root itself may be a link, for it is the user who names it.
+func MakeRoot(root string) error {
+	info, err := os.Lstat(root)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Stat(root)
+		if err != nil {
+			return fmt.Errorf("%s is a link that leads nowhere: remove it, or make the folder that it names", root)
+		}
+		info = target
+	}
+	if err == nil && !info.IsDir() {
+		return notAFolder(root, info)
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return fmt.Errorf("make the output folder %s: %w: %s", root, err, remedy(err))
+	}
+	return nil
+}
+
+func notAFolder(root string, info fs.FileInfo) error {
+	return fmt.Errorf("%s is %s, and cluster folders are written into a folder: move it away, or name another", root, kindOf(info))
+}
+
+// remedy is what to do about an error of the disk.
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "make room on that disk and run again"
+	case errors.Is(err, syscall.EFBIG):
+		return "raise the limit on the size of files and run again"
+	case errors.Is(err, syscall.EROFS):
+		return "mount that disk for writing, or write to another folder"
+	case errors.Is(err, fs.ErrPermission):
+		return "let this user write there, or write to another folder"
+	default:
+		return "mend that and run again"
+	}
+}
+
+// locked runs one writer at a time under a root, or readers; others wait, for a
+// time. The lock is on the root itself, so that no file is left behind, and it
+// goes with the process. Where there is none to be had, reading goes on without.
+func locked(root string, how int, patience time.Duration, do func() error) error {
+	dir, err := os.Open(root)
+	if errors.Is(err, fs.ErrNotExist) && how == unix.LOCK_SH {
+		return do()
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if info, err := dir.Stat(); err == nil && !info.IsDir() {
+		return notAFolder(root, info)
+	}
+	err = flock(int(dir.Fd()), how, patience)
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return fmt.Errorf("another run has been writing to %s for %s: wait for it, or end it if it hangs, and run again", root, patience)
+	case err != nil && how != unix.LOCK_SH:
+		return fmt.Errorf("lock %s against other runs: %w: write to a folder on a local disk", root, err)
+	}
+	return do()
+}
+
+// flock asks again and again: a call that waits could not be given up.
+func flock(fd, how int, patience time.Duration) error {
+	const pause = 10 * time.Millisecond
+	for end := time.Now().Add(patience); ; time.Sleep(pause) {
+		err := unix.Flock(fd, how|unix.LOCK_NB)
+		waits := errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR)
+		if !waits || time.Now().After(end) {
+			return err
+		}
+	}
+}
