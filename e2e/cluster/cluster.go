@@ -29,6 +29,7 @@ type Profile struct {
 	}
 	Kubernetes struct{ Version string }
 	Istio      struct{ Version, Namespace string }
+	Istiod     struct{ Load Load }
 	Mesh       struct {
 		AlwaysVisible []string `yaml:"alwaysVisible"`
 	}
@@ -40,8 +41,15 @@ type Profile struct {
 	Services []Service
 }
 
-// Event is a dated event, or a weekly one, whose start is empty.
-type Event struct{ Name, Start, End string }
+// Event is a dated event, or a weekly one, whose start is empty. Load is zero
+// where the event has multipliers instead.
+type Event struct {
+	Name, Start, End, Ramp string
+	Load                   Load
+}
+
+// Load is how much istiod serves.
+type Load struct{ Connections, Endpoints int }
 
 // NodePool is a pool of equal nodes; AllocatableCPU is a Kubernetes quantity.
 type NodePool struct {
