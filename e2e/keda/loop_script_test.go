@@ -178,7 +178,8 @@ func (r *scriptRun) waitForFallback(t *testing.T) {
 	eventually(t, "KEDA falls back", func() (bool, error) {
 		var found kedav1alpha1.ScaledObject
 		err := r.control.client.Get(r.control.ctx, client.ObjectKeyFromObject(r.object), &found)
-		return found.Status.Conditions.GetFallbackCondition().IsTrue(), err
+		fallback := found.Status.Conditions.GetFallbackCondition()
+		return fallback.IsTrue(), err
 	})
 }
 
