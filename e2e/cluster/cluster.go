@@ -46,10 +46,19 @@ type Profile struct {
 type Event struct {
 	Name, Start, End, Ramp string
 	Load                   Load
+	Weekly                 *Weekly
 }
 
 // Load is how much istiod serves.
 type Load struct{ Connections, Endpoints int }
+
+// Weekly is a span of the local day on some days of every week: HH:MM, and days
+// as their first three letters.
+type Weekly struct {
+	Days       []string
+	Start, End string
+	TimeZone   string `yaml:"timeZone"`
+}
 
 // NodePool is a pool of equal nodes; AllocatableCPU is a Kubernetes quantity.
 type NodePool struct {
@@ -75,10 +84,9 @@ func (c *Count) UnmarshalYAML(node *yaml.Node) error {
 // Service is one entry of spec.services.
 type Service struct {
 	Name, Namespace string
-	Workload        *struct {
-		Name   string
-		Labels map[string]string
-	}
+	Workload        *Workload
+	Replicas        struct{ Min int }
+	Autoscaling     Autoscaling
 	Ports []struct {
 		Number   int
 		Protocol string
@@ -92,6 +100,18 @@ type Service struct {
 		TopologyMode        string `yaml:"topologyMode"`
 		TrafficDistribution string `yaml:"trafficDistribution"`
 	}
+}
+
+// Workload is what runs a Service's pods; without a kind it is a Deployment.
+type Workload struct {
+	Kind, Name, Container string
+	Labels                map[string]string
+}
+
+// Autoscaling is who scales the workload: meshgen, or what runs today.
+type Autoscaling struct {
+	ManagedBy string `yaml:"managedBy"`
+	Running   struct{ HPA string }
 }
 
 // Serves reports whether there is a Kubernetes Service: an empty list of ports
@@ -123,6 +143,24 @@ func ReadProfile(t testing.TB, file string) Profile {
 		document.Spec.Istio.Namespace = "istio-system"
 	}
 	return document.Spec
+}
+
+// Folder is the folder of a cluster in golden/.
+func Folder(name string) string { return root + "/golden/" + name }
+
+// Render renders the profile in a file below a folder, the cluster's own folder
+// in it, as `meshgen render` does.
+func Render(t testing.TB, file, below string) {
+	t.Helper()
+	profile, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "run", "./cmd/meshgen", "render", profile, "-o", below)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("meshgen render %s: %v\n%s", profile, err, out)
+	}
 }
 
 // Decision is one decision of the plan. Numbers among its terms have at most

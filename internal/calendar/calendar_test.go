@@ -107,7 +107,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
-	newYork := location(t, "America/New_York")
+	newYork, lordHowe := location(t, "America/New_York"), location(t, "Australia/Lord_Howe")
 	sunday := []time.Weekday{time.Sunday}
 	every := []time.Weekday{0, 1, 2, 3, 4, 5, 6}
 	for name, c := range map[string]struct {
@@ -133,6 +133,17 @@ func TestProblems(t *testing.T) {
 		"windows of every day that touch": {
 			Window{Weekly{every, 0, 1440, time.UTC}, 10 * time.Minute},
 			[]Problem{{Touching, "2025-12-31 23:50", "trigger"}},
+		},
+		"an end that is passed over for half a night, while the clocks have half an hour to go back": {
+			Window{Weekly{every, 23*60 + 59, 5*60 + 15, lordHowe}, 24 * time.Minute},
+			[]Problem{{Wrong, "2026-04-04 23:35", "trigger"}},
+		},
+		"a start that is passed over, so that the window before goes on for a week": {
+			Window{Weekly{sunday, 23*60 + 30, 5*60 + 45, lordHowe}, 25 * time.Minute},
+			[]Problem{{Wrong, "2026-03-29 23:05", "trigger"}},
+		},
+		"a start that is passed over only while the window before is open": {
+			Window{Weekly{[]time.Weekday{time.Saturday, time.Sunday}, 23*60 + 30, 5*60 + 45, lordHowe}, 25 * time.Minute}, nil,
 		},
 		"an evening in a zone with changing clocks": {
 			Window{Weekly{every, 18 * 60, 20 * 60, newYork}, 24 * time.Minute}, nil,

@@ -83,8 +83,11 @@ func daySet(days []time.Weekday, by int) string {
 
 // Active are the spans in which KEDA's cron scaler is active, cut to the period.
 // Its predicate is "the next end is not later than the next start"
-// (kedacore/keda pkg/scalers/cron_scaler.go), so the answer can only change at
-// a start or an end: each of those is judged, and no minute between.
+// (kedacore/keda pkg/scalers/cron_scaler.go), so the answer can change at a start
+// and at an end. It can also change with the clocks: robfig/cron counts hours
+// from the clock as it was before, and so passes over instants of a day whose
+// clocks move by half an hour until they have moved. Each of those moments is
+// judged, and no minute between.
 func (c Cron) Active(period Span) ([]Span, error) {
 	start, err := parse(c.Start)
 	if err != nil {
@@ -94,8 +97,22 @@ func (c Cron) Active(period Span) ([]Span, error) {
 	if err != nil {
 		return nil, err
 	}
-	starts, ends := c.instants(start, period), c.instants(end, period)
-	return judge(starts, ends, period), nil
+	var spans []Span
+	open := false
+	for _, t := range c.moments(period, start, end) {
+		active := !start.Next(t).Before(end.Next(t))
+		switch {
+		case active && !open:
+			spans = append(spans, Span{Start: t})
+		case !active && open:
+			spans[len(spans)-1].End = t
+		}
+		open = active
+	}
+	if open {
+		spans[len(spans)-1].End = period.End
+	}
+	return spans, nil
 }
 
 func parse(fields string) (cron.Schedule, error) {
@@ -106,56 +123,37 @@ func parse(fields string) (cron.Schedule, error) {
 	return s, nil
 }
 
-// instants are those of the schedule within the period and the first after it;
-// one that never comes is the zero time, as KEDA sees it.
-func (c Cron) instants(s cron.Schedule, period Span) []time.Time {
-	var all []time.Time
-	for t := period.Start.In(c.Location); t.Before(period.End); {
-		t = s.Next(t)
-		all = append(all, t)
-		if t.IsZero() {
-			break
+// moments are the instants of the period at which the answer can change, in
+// order: its start, every instant of the schedules, and the changes of clocks,
+// from each of which on the schedules are followed anew.
+func (c Cron) moments(period Span, schedules ...cron.Schedule) []time.Time {
+	all := append([]time.Time{period.Start.In(c.Location)}, c.changes(period)...)
+	follow := append(slices.Clone(all[1:]), period.End)
+	for i, until := range follow {
+		for _, s := range schedules {
+			for t := s.Next(all[i]); !t.IsZero() && t.Before(until); t = s.Next(t) {
+				all = append(all, t)
+			}
 		}
 	}
+	slices.SortFunc(all, time.Time.Compare)
 	return all
 }
 
-// judge walks the starts and the ends together. The next of each after an
-// instant is the first that lies behind it.
-func judge(starts, ends []time.Time, period Span) []Span {
-	var spans []Span
-	open := false
-	for t := period.Start; t.Before(period.End); {
-		active := !starts[0].Before(ends[0])
-		switch {
-		case active && !open:
-			spans = append(spans, Span{Start: t})
-		case !active && open:
-			spans[len(spans)-1].End = t
+// changes are the changes of clocks within the period and the two hours after
+// each, in steps of a quarter: so long robfig/cron may go on to count from an
+// hour that the clocks did not show whole. No zone's offset has been finer than a
+// quarter of an hour since 1986.
+func (c Cron) changes(period Span) []time.Time {
+	var all []time.Time
+	_, at := period.Start.In(c.Location).ZoneBounds()
+	for !at.IsZero() && at.Before(period.End) {
+		for quarter := range 9 {
+			if t := at.Add(time.Duration(quarter) * 15 * time.Minute); t.Before(period.End) {
+				all = append(all, t)
+			}
 		}
-		open = active
-		if starts, ends, t = advance(starts, ends); t.IsZero() {
-			break
-		}
+		_, at = at.ZoneBounds()
 	}
-	if open {
-		spans[len(spans)-1].End = period.End
-	}
-	return spans
-}
-
-// advance moves to the earlier of the next start and the next end, both where
-// they are one instant; a zero time never comes.
-func advance(starts, ends []time.Time) (restStarts, restEnds []time.Time, at time.Time) {
-	at = starts[0]
-	if at.IsZero() || (!ends[0].IsZero() && ends[0].Before(at)) {
-		at = ends[0]
-	}
-	if starts[0].Equal(at) && len(starts) > 1 {
-		starts = starts[1:]
-	}
-	if ends[0].Equal(at) && len(ends) > 1 {
-		ends = ends[1:]
-	}
-	return starts, ends, at
+	return all
 }

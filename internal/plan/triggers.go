@@ -185,7 +185,7 @@ func (b *builder) weeklyProblem(owner string, e *event, w calendar.Window, p cal
 		},
 		calendar.Short: {
 			ID: "plan/dst-lead", Hint: move,
-			Message: fmt.Sprintf("event %s: the clocks of %s go forward between its pre-scale at %s and its start: the lead is an hour short", e.Name, zone, p.Date),
+			Message: fmt.Sprintf("event %s: the clocks of %s go forward between its pre-scale at %s and its start: the lead is shorter by as much", e.Name, zone, p.Date),
 		},
 		calendar.Touching: {
 			ID: "plan/weekly-touching", Hint: "split its days over two events that take turns, such as Mon, Wed, Fri and Tue, Thu, Sat",
@@ -193,7 +193,7 @@ func (b *builder) weeklyProblem(owner string, e *event, w calendar.Window, p cal
 		},
 		calendar.Wrong: {
 			ID: "plan/weekly-differs", Hint: "choose other times: KEDA's cron trigger is active when its next end is not later than its next start",
-			Message: fmt.Sprintf("event %s: from %s on KEDA's cron trigger would not be active when the event asks for it", e.Name, p.Date),
+			Message: fmt.Sprintf("event %s: from %s on KEDA's cron trigger would be active at other times than the event asks for", e.Name, p.Date),
 		},
 	}[p.Kind]
 	f.Severity, f.Subject = diag.Error, owner+".prescale.window."+e.Name
