@@ -48,11 +48,16 @@ type Namespace struct {
 	SidecarScope struct{ Level, Rollout, Canary string } `yaml:"sidecarScope"`
 }
 
-// Event is a dated event, or a weekly one, whose start is empty.
+// Event is a dated event, or a weekly one, whose start is empty. Load is zero
+// where the event has multipliers instead.
 type Event struct {
-	Name, Start, End string
-	Weekly           *Weekly
+	Name, Start, End, Ramp string
+	Load                   Load
+	Weekly                 *Weekly
 }
+
+// Load is how much istiod serves.
+type Load struct{ Connections, Endpoints int }
 
 // Weekly is a span of the local day on some days of every week: HH:MM, and days
 // as their first three letters.
@@ -65,8 +70,8 @@ type Weekly struct {
 // Istiod is the control plane; quantities are Kubernetes quantities, and Values
 // are paths below the profile's folder.
 type Istiod struct {
+	Load              Load
 	Resources         struct{ CPU, Memory string }
-	Load              struct{ Connections float64 }
 	Tolerations       []Toleration
 	PriorityClassName string `yaml:"priorityClassName"`
 	Values            []string

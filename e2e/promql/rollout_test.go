@@ -181,7 +181,7 @@ func TestARolloutAtRestScalesNothing(t *testing.T) {
 			of := istiod(t, cluster.Folder(name))
 			n := int(plan["istiod.replicas.min"].Value.(float64))
 			for _, r := range []rollout{quarter(n), double(n)} {
-				r.podReady, r.scrape, r.connections = 60, 15, profile.Istiod.Load.Connections
+				r.podReady, r.scrape, r.connections = 60, 15, float64(profile.Istiod.Load.Connections)
 				if asked := r.watch(t, of, of.scaleUpWindow()); asked != n {
 					t.Errorf("%+v: the HPA asks for %d pods", r, asked)
 				}
