@@ -1,7 +1,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build test lint golden check bench e2e
+.PHONY: help build test lint golden check bench e2e kill
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -28,6 +28,9 @@ check: lint test build ## what CI runs: lint, tests, a drift check by the produc
 
 bench: ## time the stages and the whole line
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+kill: ## kill 200 renders of 20 clusters at random moments, for each of the two ways to swap folders
+	$(GO) test ./cmd/meshgen -run TestARenderThatIsKilled -count=1 -timeout 60m -v -kills 200
 
 # -count=1: golden/ is outside of that module, where the test cache sees no change
 e2e: ## what is in golden/ against the real parts of Istio, Kubernetes and Prometheus; the first build takes minutes
