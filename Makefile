@@ -1,7 +1,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build test lint golden check bench bench-fleet policy-mutants fuzz e2e
+.PHONY: help build test lint golden check bench bench-fleet policy-mutants fuzz kill e2e
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -39,6 +39,9 @@ policy-mutants: ## print what is deleted and bent of all that policies read, and
 
 fuzz: ## run every fuzz function for FUZZTIME (20m) each, and print how often
 	GO='$(GO)' FUZZTIME=$(or $(FUZZTIME),20m) .ci/fuzz $(FUZZFLAGS)
+
+kill: ## kill 200 renders of 20 clusters at random moments, for each of the two ways to swap folders
+	$(GO) test ./cmd/meshgen -run TestARenderThatIsKilled -count=1 -timeout 60m -v -kills 200
 
 # -count=1: golden/ is outside of that module, where the test cache sees no change
 e2e: ## what is in golden/ against the real parts of Istio, Kubernetes and Prometheus; the first build takes minutes

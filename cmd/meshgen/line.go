@@ -14,6 +14,7 @@ import (
 	"github.com/meshgen/meshgen/internal/profile"
 	"github.com/meshgen/meshgen/internal/review"
 	"github.com/meshgen/meshgen/policies"
+	"github.com/meshgen/meshgen/schema"
 )
 
 // outcome is how far one cluster's line came, and what was found on the way.
@@ -108,7 +109,7 @@ func userValues(path string, p *profile.Profile) ([]manifests.ValuesFile, diag.L
 	var files []manifests.ValuesFile
 	var found diag.List
 	for i, name := range p.Spec.Istiod.Values {
-		data, err := root.ReadFile(name)
+		data, err := readValues(root, name)
 		if err != nil {
 			found = append(found, unreadableValues(p, i, err))
 			continue
@@ -118,11 +119,23 @@ func userValues(path string, p *profile.Profile) ([]manifests.ValuesFile, diag.L
 	return files, found
 }
 
+// readValues looks at the kind and size before it opens: a named pipe would block.
+func readValues(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, outside(err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > schema.MaxSize {
+		return nil, fmt.Errorf("it is not a file of at most %d MiB", schema.MaxSize>>20)
+	}
+	return root.ReadFile(name)
+}
+
 func unreadableValues(p *profile.Profile, i int, err error) diag.Finding {
 	field := fmt.Sprintf("spec.istiod.values[%d]", i)
 	return diag.Finding{
 		Severity: diag.Error, ID: "manifests/unreadable-values", Pos: p.Pos(field), Subject: field,
-		Message: fmt.Sprintf("Helm values file cannot be read: %v", err),
+		Message: fmt.Sprintf("Helm values file %s cannot be read: %v", p.Spec.Istiod.Values[i], err),
 		Hint:    "name a file below the profile's folder, relative to it; links that leave the folder are not followed",
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/profile"
@@ -43,50 +42,96 @@ func findProfiles(args []string) (paths []string, fleet bool, err error) {
 	return slices.Compact(paths), fleet, nil
 }
 
+// walkFolder lists the profiles below a folder, which may itself be a link. A
+// profile that is one stops the run: passed over, its cluster would seem gone.
 func walkFolder(root string) ([]string, error) {
 	var paths []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !slices.Contains(profileNames, entry.Name()) {
 			return err
 		}
-		if entry.Type().IsRegular() && slices.Contains(profileNames, entry.Name()) {
-			paths = append(paths, path)
+		if !entry.Type().IsRegular() {
+			return fmt.Errorf("%s is a link or no file, and links below a folder are not followed: put the profile itself there", path)
 		}
+		paths = append(paths, path)
 		return nil
 	})
 	return paths, err
 }
 
-// open is the file system and the name within it by which a profile is read:
-// from here for a path below the working folder, so that findings name it as
-// the user did, else from the top, with the prefix that findings then lack. A
-// CUE profile is read from the top too where its module begins above here.
+// open is the folder that a profile is read from, its name there, and the prefix
+// that findings then lack, so that they name it as the user did: its own folder,
+// and for CUE the nearest above it with a cue.mod, for packages import each other.
 func open(path string) (fsys fs.FS, name, prefix string) {
-	if filepath.IsLocal(path) && (filepath.Ext(path) != ".cue" || hasModule(path)) {
-		return os.DirFS("."), filepath.ToSlash(filepath.Clean(path)), ""
+	folder := filepath.Dir(path)
+	if filepath.Ext(path) == ".cue" {
+		folder = moduleOf(folder)
 	}
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
+	prefix = filepath.ToSlash(folder) + "/"
+	switch folder {
+	case ".":
+		prefix = ""
+	case string(filepath.Separator):
+		prefix = "/"
 	}
-	return os.DirFS("/"), filepath.ToSlash(path)[1:], "/"
+	return bounded(folder), filepath.ToSlash(nameIn(folder, path)), prefix
 }
 
-// hasModule reports whether a CUE profile needs nothing above the working folder:
-// its module is there, or nowhere.
-func hasModule(path string) bool {
-	abs, err := filepath.Abs(path)
+// nameIn is the path as seen from a folder above it.
+func nameIn(folder, path string) string {
+	from, fromErr := filepath.Abs(folder)
+	to, toErr := filepath.Abs(path)
+	if name, err := filepath.Rel(from, to); errors.Join(fromErr, toErr, err) == nil {
+		return name
+	}
+	return filepath.Base(path)
+}
+
+// moduleOf is the nearest folder with a cue.mod at or above a folder; the folder
+// itself when there is none.
+func moduleOf(folder string) string {
+	for at := folder; ; at = filepath.Join(at, "..") {
+		if info, err := os.Lstat(filepath.Join(at, "cue.mod")); err == nil && info.IsDir() {
+			return at
+		}
+		if abs, err := filepath.Abs(at); err != nil || abs == filepath.Dir(abs) {
+			return folder
+		}
+	}
+}
+
+// bounded is a folder of the disk that no name and no link leads out of.
+type bounded string
+
+// Open opens a file for reading.
+func (b bounded) Open(name string) (fs.File, error) {
+	file, err := os.OpenInRoot(string(b), filepath.FromSlash(name))
 	if err != nil {
-		return true
+		return nil, outside(err)
 	}
-	here := strings.TrimSuffix(abs, filepath.Clean(path))
-	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, "cue.mod")); err == nil && info.IsDir() {
-			return strings.HasPrefix(dir+string(filepath.Separator), here)
-		}
-		if dir == filepath.Dir(dir) {
-			return true
-		}
+	return file, nil
+}
+
+// Stat looks at a file without opening it: a pipe would block.
+func (b bounded) Stat(name string) (fs.FileInfo, error) {
+	root, err := os.OpenRoot(string(b))
+	if err != nil {
+		return nil, err
 	}
+	defer root.Close()
+	info, err := root.Stat(filepath.FromSlash(name))
+	return info, outside(err)
+}
+
+var errOutside = errors.New("it leads out of its folder, where nothing is read")
+
+// outside is errOutside for an error that the standard library has no value for.
+func outside(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) && p.Err.Error() == "path escapes from parent" {
+		return errOutside
+	}
+	return err
 }
 
 // absolute puts the prefix before every file name that the schema stage gave.

@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write what commands print into the scripts that expect it")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"meshgen": main})
+	testscript.Main(m, map[string]func(){"meshgen": main, "meshgen-without-exchange": withoutExchange})
 }
 
 // TestScripts runs testdata/script: a command, its input, and exactly what it
