@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/meshgen/meshgen/internal/calendar"
 	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/profile"
 )
 
@@ -299,6 +301,7 @@ func (j *judge) controlPlane(o *oracle) {
 	least := j.replicas(o, theta)
 	if _, ok := j.decided["istiod.prescale.lead."+first(j.profile.Spec.Events)]; ok {
 		j.leads(o, least)
+		j.triggers(o, theta)
 	}
 }
 
@@ -499,5 +502,54 @@ func (j *judge) window(owner string, e profile.Event, lead time.Duration) {
 	text, _ := j.decided[subject].Value.(string)
 	if !strings.HasSuffix(text, " "+e.Weekly.TimeZone) {
 		j.failf("%s is %s", subject, text)
+	}
+}
+
+// triggers hold KEDA's triggers in their order: connections, weekly events as the
+// profile lists them, dated ones by start and name.
+func (j *judge) triggers(o *oracle, theta int64) {
+	j.Helper()
+	events := slices.Clone(j.profile.Spec.Events)
+	slices.SortStableFunc(events, func(x, y profile.Event) int {
+		if x.Weekly != nil || y.Weekly != nil {
+			return cmp.Compare(boolText(x.Weekly == nil), boolText(y.Weekly == nil))
+		}
+		return cmp.Or(x.Start.Compare(y.Start.Time), cmp.Compare(x.Name, y.Name))
+	})
+	all := j.plan.Istiod.Triggers
+	if len(all) != len(events)+1 || all[0].Threshold != theta {
+		j.failf("triggers %+v", all)
+	}
+	step := fmt.Sprint(o.zones * theta)
+	if whole := strings.HasPrefix(all[0].Query, step+" * ceil(") && strings.HasSuffix(all[0].Query, " / "+step+")"); whole != (j.profile.Spec.Istiod.Survive.Mode == "zone") {
+		j.failf("the connection trigger asks %s", all[0].Query)
+	}
+	for i, e := range events {
+		n, _ := j.whole("istiod.replicas.event." + e.Name)
+		t := all[i+1]
+		if t.Event != e.Name || t.Replicas != n {
+			j.failf("trigger %d is %+v, want %s with %d", i+1, t, e.Name, n)
+		}
+		if e.Weekly != nil {
+			j.cron(t, e.Weekly)
+			continue
+		}
+		from, _, _ := strings.Cut(j.decided["istiod.prescale.window."+e.Name].Value.(string), "/")
+		at, err := time.Parse(time.RFC3339, from)
+		if want := fmt.Sprintf("vector(%d * (time() >= bool %d) * (time() < bool %d))", n, at.Unix(), e.End.Unix()); err != nil || t.Query != want || t.Threshold != 1 {
+			j.failf("%s asks %s, want %s", e.Name, t.Query, want)
+		}
+	}
+}
+
+func boolText(b bool) string { return fmt.Sprint(b) }
+
+// cron holds the end of a weekly trigger; FuzzCalendar holds its days.
+func (j *judge) cron(t plan.Trigger, w *profile.Weekly) {
+	j.Helper()
+	var hour, minute int
+	fmt.Sscanf(w.End, "%d:%d", &hour, &minute)
+	if end := fmt.Sprintf("%d %d * * ", minute, hour%24); !strings.HasPrefix(t.End, end) || t.TimeZone != w.TimeZone || t.Query != "" {
+		j.failf("trigger %+v, want its end at %s", t, end)
 	}
 }

@@ -2,8 +2,10 @@ package plan_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/big"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/meshgen/meshgen/generators"
 	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/profile"
+	"github.com/meshgen/meshgen/internal/review"
 	"github.com/meshgen/meshgen/internal/sample"
 	"github.com/meshgen/meshgen/schema"
 )
@@ -91,7 +94,10 @@ func (j *judge) everything(seed uint64) {
 		j.workloads(o)
 		j.spreads()
 		j.routes(o)
+		j.scopes()
+		j.capacity(o)
 	}
+	j.changed(seed)
 	if !j.plan.Findings.HasErrors() {
 		j.rendered()
 	}
@@ -190,13 +196,50 @@ func (j *judge) rendered() {
 	if err != nil {
 		j.failf("%v", err)
 	}
+	if err := review.Render(j.profile, j.plan, j.plan.Findings, tree); err != nil {
+		j.failf("%v", err)
+	}
 	for _, f := range tree.Files() {
+		j.readable(f.Path, string(f.Data))
+		if path.Ext(f.Path) != ".yaml" {
+			continue
+		}
 		var object any
 		if err := yaml.Unmarshal(f.Data, &object); err != nil || object == nil {
 			j.failf("%s: %v: %s", f.Path, err, f.Data)
 		}
-		j.readable(f.Path, string(f.Data))
+		j.scaledDown(f.Path, object)
 	}
+}
+
+// scaledDown holds that istiod loses at most a tenth of its pods a minute, after
+// ten quiet minutes, and has no fewer than the floor and no more than the ceiling.
+func (j *judge) scaledDown(file string, object any) {
+	j.Helper()
+	if path.Base(file) != "scaledobject-"+j.plan.Istiod.Deployment+".yaml" || path.Base(path.Dir(file)) != "istiod" {
+		return
+	}
+	spec := under(object, "spec")
+	down := under(spec, "advanced", "horizontalPodAutoscalerConfig", "behavior", "scaleDown")
+	policies, _ := down["policies"].([]any)
+	policy := under(policies[0])
+	if down["stabilizationWindowSeconds"] != 600 || len(policies) != 1 || policy["type"] != "Percent" || policy["value"] != 10 || policy["periodSeconds"] != 60 {
+		j.failf("scale-down is %v", down)
+	}
+	for field, subject := range map[string]string{"minReplicaCount": "istiod.replicas.min", "maxReplicaCount": "istiod.replicas.max"} {
+		if n, _ := j.whole(subject); fmt.Sprint(spec[field]) != fmt.Sprint(n) {
+			j.failf("%s is %v, want %d", field, spec[field], n)
+		}
+	}
+}
+
+// under is the mapping at a path.
+func under(object any, path ...string) map[string]any {
+	m, _ := object.(map[string]any)
+	for _, key := range path {
+		m, _ = m[key].(map[string]any)
+	}
+	return m
 }
 
 // whole is the value of a decision; ok is false where there is none.
