@@ -87,7 +87,7 @@ type Service struct {
 	Workload        *Workload
 	Replicas        struct{ Min int }
 	Autoscaling     Autoscaling
-	Ports []struct {
+	Ports           []struct {
 		Number   int
 		Protocol string
 	}
