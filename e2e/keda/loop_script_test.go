@@ -139,21 +139,26 @@ func (r *scriptRun) runTo(at time.Time) {
 	time.Sleep(onWall(at.Sub(r.clock.now())))
 }
 
-// runUntil lets the script run until so many are wanted and ready, and fails
-// where they are not by a time.
-func (r *scriptRun) runUntil(t *testing.T, replicas int, by time.Time) {
+// runUntil lets the script run until its last moment is as it shall be, and fails
+// where it is not by a time.
+func (r *scriptRun) runUntil(t *testing.T, by time.Time, done func(moment) bool) {
 	t.Helper()
 	for {
 		log, _ := r.happened()
 		last := log[len(log)-1]
-		if last.wanted == replicas && last.ready == replicas {
+		if done(last) {
 			return
 		}
 		if r.clock.now().After(by) {
-			t.Fatalf("at %s %d are wanted and %d ready, not %d\n%s\n%s", clockTime(by), last.wanted, last.ready, replicas, replicaTable(log, r.load), r.control.said(r.object, r.hpa.Name))
+			t.Fatalf("at %s still %d are wanted and %d ready\n%s\n%s", clockTime(by), last.wanted, last.ready, replicaTable(log, r.load), r.control.said(r.object, r.hpa.Name))
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// settledAt is a moment at which so many are wanted and ready.
+func settledAt(replicas int) func(moment) bool {
+	return func(m moment) bool { return m.wanted == replicas && m.ready == replicas }
 }
 
 // judge fails where a promise is not kept.
