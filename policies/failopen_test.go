@@ -88,7 +88,7 @@ func requiredDecision(path []string) bool {
 	if len(path) > 2 {
 		return true
 	}
-	return !strings.Contains(path[1], "/") && path[1] != "istiod.cpu" && path[1] != "istiod.topologySpreadConstraints"
+	return !strings.Contains(path[1], "/") && path[1] != "istiod.cpu"
 }
 
 // missed reports whether the objects are denied, if only by a warning, or

@@ -33,7 +33,7 @@ func soundPlan() *plan.Plan {
 			{Subject: "istiod.fallback.replicas", Value: int64(46), Unit: "replicas", Pos: at(15)},
 			{Subject: "istiod.scaleUp.stabilizationWindow", Value: "75s", Unit: "duration", Pos: at(15)},
 			{Subject: "istiod.podDisruptionBudget.maxUnavailable", Value: int64(2), Unit: "pods", Pos: at(16)},
-			{Subject: "istiod.topologySpreadConstraints", Value: []string{"topology.kubernetes.io/zone DoNotSchedule 1"}, Unit: "topologyKey whenUnsatisfiable maxSkew", Pos: at(17)},
+			{Subject: "istiod.topologySpreadConstraints", Value: []string{"topology.kubernetes.io/zone DoNotSchedule 1", "kubernetes.io/hostname ScheduleAnyway 1"}, Unit: "topologyKey whenUnsatisfiable maxSkew", Pos: at(17)},
 			{Subject: "sidecar/platform.hosts", Value: nil, Unit: "hosts", Pos: at(18)},
 			{Subject: "sidecar/shop.hosts", Value: shopHosts(), Unit: "hosts", Pos: at(19)},
 			{Subject: "sidecar/shop/cart.hosts", Value: cartHosts(), Unit: "hosts", Pos: at(20)},

@@ -13,6 +13,7 @@ package meshgen.istiod.as_planned
 
 import data.lib.istiod
 import data.lib.objects
+import data.lib.pods
 import data.lib.quantities
 
 deny contains v if {
@@ -34,6 +35,19 @@ deny contains v if {
 	not quantities.seconds(found) == quantities.seconds(planned)
 	v := objects.decided(d, subject, sprintf("keepaliveMaxServerConnectionAge is %v, planned was %s", [found, planned]))
 }
+
+deny contains v if {
+	some d in istiod.deployments
+	subject := "istiod.topologySpreadConstraints"
+	planned := input.plan.decisions[subject].value
+	found := [_words(c) | some c in pods.constraints(d)]
+	found != planned
+	v := objects.decided(d, subject, sprintf("topologySpreadConstraints are %v, planned were %v", [found, planned]))
+}
+
+_words(c) := sprintf("%v %v %v", [object.get(c, field, "none") |
+	some field in ["topologyKey", "whenUnsatisfiable", "maxSkew"]
+])
 
 _decision := {"cpu": "istiod.cpu", "memory": "istiod.connectionThreshold"}
 

@@ -39,3 +39,31 @@ test_allow_the_same_in_other_words if {
 	})]
 	policy.deny == set() with input as {"plan": _plan, "objects": objects}
 }
+
+_zones := {"topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1}
+
+_hosts := {"topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": 1}
+
+_spread_plan := object.union(_plan, {"decisions": {"istiod.topologySpreadConstraints": {"value": [
+	"topology.kubernetes.io/zone DoNotSchedule 1",
+	"kubernetes.io/hostname ScheduleAnyway 1",
+]}}})
+
+test_deny_constraints_that_are_not_the_planned_ones if {
+	every constraints in [
+		[],
+		[_zones],
+		[_zones, object.union(_hosts, {"maxSkew": 2})],
+		[_zones, object.union(_hosts, {"whenUnsatisfiable": "DoNotSchedule"})],
+		[_zones, _hosts, object.union(_hosts, {"topologyKey": "rack"})],
+	] {
+		objects := [examples.pod({"topologySpreadConstraints": constraints})]
+		some v in policy.deny with input as {"plan": _spread_plan, "objects": objects}
+		v.subject == "istiod.topologySpreadConstraints"
+	}
+}
+
+test_allow_the_planned_constraints if {
+	objects := [examples.pod({"topologySpreadConstraints": [_zones, _hosts]})]
+	policy.deny == set() with input as {"plan": _spread_plan, "objects": objects}
+}
