@@ -279,7 +279,8 @@ func TestIstiodTakesItsArguments(t *testing.T) {
 		if age, err := command.Flags().GetDuration(strings.TrimPrefix(ageFlag, "--")); err != nil || age != want {
 			t.Errorf("%s: istiod closes connections after %v, %v; want %v", m.name, age, err, want)
 		}
-	}	command, _, err := app.NewRootCommand().Find([]string{"discovery"})
+	}
+	command, _, err := app.NewRootCommand().Find([]string{"discovery"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestIstioRoutesAsPlanned(t *testing.T) {
 				if planned != nil {
 					want = model.TrafficDistributionPreferSameZone
 				}
-				converted := kube.ConvertService(service, nil, "cluster.local", "Kubernetes", "cluster.local")
+				converted := kube.ConvertService(*service, nil, "cluster.local", "Kubernetes", "cluster.local")
 				if of := converted.Attributes.TrafficDistribution; of != want {
 					t.Errorf("%s over %q: Istio prefers %v, planned %v", file.Path, before, of, planned)
 				}
