@@ -44,5 +44,5 @@ kill: ## kill 200 renders of 20 clusters at random moments, for each of the two 
 	$(GO) test ./cmd/meshgen -run TestARenderThatIsKilled -count=1 -timeout 60m -v -kills 200
 
 # -count=1: golden/ is outside of that module, where the test cache sees no change
-e2e: ## what is in golden/ against the real parts of Istio, Kubernetes and Prometheus; the first build takes minutes
-	$(GO) -C e2e test -count=1 -timeout 20m ./...
+e2e: ## what is rendered against the real parts of Istio, Kubernetes, KEDA, Helm and Prometheus; the first build takes long
+	$(GO) -C e2e test -count=1 -timeout 30m ./...
