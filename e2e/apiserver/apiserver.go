@@ -48,10 +48,7 @@ func Start(t testing.TB, webhooks ...string) (*rest.Config, envtest.WebhookInsta
 			t.Errorf("the API server did not stop: %v", err)
 		}
 	})
-	// Tests apply thousands of objects; memory is there, and cores are not.
-	t.Setenv("GOGC", "400")
 	config, err := env.Start()
-	t.Setenv("GOGC", "")
 	if err != nil {
 		t.Fatalf("the API server did not start: %v", err)
 	}

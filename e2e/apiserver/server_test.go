@@ -53,6 +53,9 @@ type server struct {
 
 func start(t *testing.T) *server {
 	t.Helper()
+	// For the server: thousands of objects are applied; memory is there, and cores
+	// are not.
+	t.Setenv("GOGC", "400")
 	config, _ := apiserver.Start(t)
 	heard := &warnings{said: map[string][]string{}}
 	config.WarningHandlerWithContext = heard
