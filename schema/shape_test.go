@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/encoding/jsonschema"
 
 	"github.com/meshgen/meshgen/internal/profile"
 )
@@ -92,23 +91,6 @@ func TestEveryFieldIsDocumentedAndEveryValueHasWords(t *testing.T) {
 		}
 	}
 	visit("", compiledSchema(t).profile)
-}
-
-func TestShapeExportsToJSONSchema(t *testing.T) {
-	s := compiledSchema(t)
-	expr, err := jsonschema.Generate(s.profile.value, &jsonschema.GenerateConfig{Version: jsonschema.VersionDraft2020_12})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exported, err := s.ctx.BuildExpr(expr).MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"The share of the memory limit that may be used."`, `"maximum":0.95`, `"PreferSameZone"`, `"additionalProperties":false`} {
-		if !strings.Contains(string(exported), want) {
-			t.Errorf("the exported schema lacks %s", want)
-		}
-	}
 }
 
 func TestDefaultsFitTheShape(t *testing.T) {

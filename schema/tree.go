@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/meshgen/meshgen/internal/diag"
@@ -47,6 +48,21 @@ func (n *node) get(key string) *node {
 		}
 	}
 	return nil
+}
+
+// set gives a field of a mapping its value, at the end where it is new.
+func (n *node) set(key string, value *node) {
+	for i, f := range n.fields {
+		if f.key == key {
+			n.fields[i].value = value
+			return
+		}
+	}
+	n.fields = append(n.fields, field{key, value})
+}
+
+func (n *node) remove(key string) {
+	n.fields = slices.DeleteFunc(n.fields, func(f field) bool { return f.key == key })
 }
 
 // appendJSON encodes the tree without a detour over Go values, so that numbers

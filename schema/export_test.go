@@ -1,0 +1,56 @@
+package schema
+
+import (
+	"bytes"
+	"io/fs"
+	"testing"
+
+	"github.com/dlclark/regexp2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// ReadJSON is the profile as the JSON that it stands for; ok is false when
+// reading alone refuses it, and no schema is asked.
+func ReadJSON(fsys fs.FS, file string) (data []byte, ok bool) {
+	root, findings := read(fsys, file)
+	if root == nil || len(findings) > 0 {
+		return nil, false
+	}
+	return root.appendJSON(nil), true
+}
+
+// CompileJSONSchema compiles with the regular expressions of JavaScript, as
+// editors do.
+func CompileJSONSchema(t testing.TB, data []byte) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
+		re, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
+		return ecmaScript{re}, err
+	})
+	if err := c.AddResource("profile.schema.json", decodeJSON(t, data)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("profile.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func decodeJSON(t testing.TB, data []byte) any {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+type ecmaScript struct{ *regexp2.Regexp }
+
+// MatchString reports whether the text has a match.
+func (e ecmaScript) MatchString(text string) bool {
+	ok, err := e.Regexp.MatchString(text)
+	return ok && err == nil
+}
