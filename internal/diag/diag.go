@@ -79,15 +79,22 @@ func (l List) Text(w io.Writer) error {
 }
 
 // String is the form that Text prints, without the final newline.
-func (f Finding) String() string {
-	s := fmt.Sprintf("%s: %s [%s]", f.Severity, f.Message, f.ID)
+func (f Finding) String() string { return f.headline() + f.advice() }
+
+func (f Finding) headline() string {
+	s := fmt.Sprintf("%s: %s [%s]", f.Severity, Visible(f.Message), f.ID)
 	if f.File != "" {
-		s = f.Pos.String() + ": " + s
-	}
-	if f.Hint != "" {
-		s += "\n    hint: " + f.Hint
+		s = Visible(f.Pos.String()) + ": " + s
 	}
 	return s
+}
+
+// advice is the hint on a line of its own, if there is one.
+func (f Finding) advice() string {
+	if f.Hint == "" {
+		return ""
+	}
+	return "\n    hint: " + Visible(f.Hint)
 }
 
 // String is file:line:col, leaving out what is unknown.
