@@ -19,7 +19,7 @@ func Name(fsys fs.FS, file string) (name string, pos diag.Pos, ok bool) {
 		}
 		return p.Metadata.Name, p.Pos("metadata.name"), true
 	}
-	data, err := readBounded(fsys, file)
+	data, err := ReadBounded(fsys, file)
 	if err != nil {
 		return "", pos, false
 	}

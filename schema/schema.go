@@ -106,7 +106,7 @@ func read(fsys fs.FS, file string) (*node, diag.List) {
 }
 
 func readFile(fsys fs.FS, file string) ([]byte, *diag.Finding) {
-	data, err := readBounded(fsys, file)
+	data, err := ReadBounded(fsys, file)
 	if errors.Is(err, errTooLarge) {
 		f := atTop(file, TooLarge, fmt.Sprintf("the file is larger than %d bytes", MaxSize), "split the cluster, or leave out what formulas do not read")
 		return nil, &f
@@ -123,9 +123,10 @@ var (
 	errNotRegular = errors.New("not a regular file")
 )
 
-// readBounded looks at the kind and size before it opens: a named pipe would
-// block, and a large file would be read in vain.
-func readBounded(fsys fs.FS, file string) ([]byte, error) {
+// ReadBounded reads a file of at most MaxSize bytes. It looks at the kind and
+// size before it opens: a named pipe would block, and a large file would be read
+// in vain.
+func ReadBounded(fsys fs.FS, file string) ([]byte, error) {
 	info, err := fs.Stat(fsys, file)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func newExplain(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := concerning(o.findings, args[1:]).Text(s.err); err != nil {
+			if err := s.report(concerning(o.findings, args[1:]), folderOf(path)); err != nil {
 				return err
 			}
 			if o.plan == nil {

@@ -27,7 +27,7 @@ type fleet struct {
 // the output folder.
 func (f fleet) run(ctx context.Context, members []member) (status, error) {
 	if found := sameNames(members); len(found) > 0 {
-		return clean, errors.Join(found.Text(f.err), invalid)
+		return clean, errors.Join(f.report(found, foldersOf(members)...), invalid)
 	}
 	if f.base != "" && len(members) > 1 {
 		return clean, fmt.Errorf("--base is the base of one cluster, and there are %d profiles", len(members))
@@ -47,9 +47,9 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 			break // interrupted
 		}
 		progress.clear()
-		s, err := f.finish(r)
+		s, err := f.finish(m, r)
 		if err != nil {
-			fmt.Fprintf(f.err, "meshgen: %s: %v\n", m.path, err)
+			f.fail(fmt.Errorf("%s: %w", m.path, err))
 			s = failed
 		}
 		worst = worse(worst, s)
@@ -99,9 +99,13 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 	return results
 }
 
-func (f fleet) finish(r result) (status, error) {
+func (f fleet) finish(m member, r result) (status, error) {
 	defer r.done()
-	if err := r.outcome.findings.Text(f.err); err != nil {
+	folders := []string{folderOf(m.path)}
+	if f.base != "" {
+		folders = append(folders, ".", f.base)
+	}
+	if err := f.report(r.outcome.findings, folders...); err != nil {
 		return failed, err
 	}
 	if r.err != nil {

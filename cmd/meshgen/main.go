@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -43,7 +42,7 @@ func run(args []string, s streams) int {
 		return int(status)
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "meshgen: %v\n", err)
+		s.fail(err)
 		return int(failed)
 	}
 	return int(clean)

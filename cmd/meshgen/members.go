@@ -71,6 +71,15 @@ func sameNames(members []member) diag.List {
 	return found
 }
 
+// foldersOf are the folders that the members are read from.
+func foldersOf(members []member) []string {
+	var folders []string
+	for _, m := range members {
+		folders = append(folders, folderOf(m.path))
+	}
+	return folders
+}
+
 // clustersOf are the names of the members; named is false when one is not known.
 func clustersOf(members []member) (clusters []string, named bool) {
 	for _, m := range members {

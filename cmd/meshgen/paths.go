@@ -63,10 +63,7 @@ func walkFolder(root string) ([]string, error) {
 // that findings then lack, so that they name it as the user did: its own folder,
 // and for CUE the nearest above it with a cue.mod, for packages import each other.
 func open(path string) (fsys fs.FS, name, prefix string) {
-	folder := filepath.Dir(path)
-	if filepath.Ext(path) == ".cue" {
-		folder = moduleOf(folder)
-	}
+	folder := folderOf(path)
 	prefix = filepath.ToSlash(folder) + "/"
 	switch folder {
 	case ".":
@@ -75,6 +72,14 @@ func open(path string) (fsys fs.FS, name, prefix string) {
 		prefix = "/"
 	}
 	return bounded(folder), filepath.ToSlash(nameIn(folder, path)), prefix
+}
+
+func folderOf(path string) string {
+	folder := filepath.Dir(path)
+	if filepath.Ext(path) == ".cue" {
+		return moduleOf(folder)
+	}
+	return folder
 }
 
 // nameIn is the path as seen from a folder above it.

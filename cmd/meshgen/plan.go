@@ -29,7 +29,7 @@ func newPlan(s streams) *cobra.Command {
 				return err
 			}
 			if format != "json" {
-				if err := o.findings.Text(s.err); err != nil {
+				if err := s.report(o.findings, folderOf(path)); err != nil {
 					return err
 				}
 			}

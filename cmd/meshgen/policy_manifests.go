@@ -39,7 +39,7 @@ func judge(ctx context.Context, s streams, paths []string) error {
 		return err
 	}
 	if c.Findings.HasErrors() {
-		return errors.Join(c.Findings.Text(s.err), invalid)
+		return errors.Join(s.report(c.Findings, namedFolders(paths)...), invalid)
 	}
 	if len(c.Objects) == 0 {
 		return fmt.Errorf("nothing to judge: no Kubernetes object in %s", strings.Join(paths, ", "))
@@ -48,7 +48,7 @@ func judge(ctx context.Context, s streams, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := found.Text(s.err); err != nil {
+	if err := s.report(found, namedFolders(paths)...); err != nil {
 		return err
 	}
 	if err := summary(s, c, needPlan); err != nil {

@@ -26,16 +26,24 @@ type progress struct {
 // newProgress shows nothing for a cluster alone, or where nobody looks.
 func newProgress(err io.Writer, total int) *progress {
 	p := &progress{total: total}
-	if f, ok := err.(*os.File); ok && total > 1 && term.IsTerminal(int(f.Fd())) {
-		p.terminal = f
+	if total > 1 {
+		p.terminal = terminalOf(err)
 	}
 	return p
+}
+
+// terminalOf is the terminal that is written to; nil for none.
+func terminalOf(w io.Writer) *os.File {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
 }
 
 // add counts a cluster that is done.
 func (p *progress) add(m member, found diag.List) {
 	p.done++
-	p.last = cmp.Or(m.cluster, m.path)
+	p.last = diag.Visible(cmp.Or(m.cluster, m.path))
 	for _, f := range found {
 		if f.Severity == diag.Error {
 			p.errors++

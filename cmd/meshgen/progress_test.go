@@ -127,6 +127,7 @@ func TestProgressCountsWhatWasFound(t *testing.T) {
 		{member{"a/profile.yaml", "seoul", diag.Pos{}}, nil, "1/3 seoul"},
 		{member{"b/profile.yaml", "", diag.Pos{}}, diag.List{{Severity: diag.Error}, {Severity: diag.Error}}, "2/3 b/profile.yaml: 2 errors"},
 		{member{"c/profile.yaml", "tokyo", diag.Pos{}}, diag.List{{Severity: diag.Warning}}, "3/3 tokyo: 2 errors, 1 warning"},
+		{member{"d/profile.yaml", "\x1b[2J", diag.Pos{}}, nil, `4/3 \x1b[2J: 2 errors, 1 warning`},
 	} {
 		p.add(step.member, step.found)
 		if got := p.String(); got != step.want {
