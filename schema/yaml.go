@@ -54,10 +54,11 @@ func binaryAt(data []byte) int {
 	return -1
 }
 
+// lineColumn is a place as YAML counts it, in characters.
 func lineColumn(data []byte, at int) (line, column int) {
 	before := data[:at]
 	start := bytes.LastIndexByte(before, '\n') + 1
-	return bytes.Count(before, []byte("\n")) + 1, len(before) - start + 1
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
 }
 
 // What the parser's errors say about their place.
