@@ -19,23 +19,35 @@ func ReadJSON(fsys fs.FS, file string) (data []byte, ok bool) {
 	return root.appendJSON(nil), true
 }
 
-// CompileJSONSchema compiles with the regular expressions of JavaScript, as
-// editors do.
+// CompileJSONSchema compiles the schema that a document holds.
 func CompileJSONSchema(t testing.TB, data []byte) *jsonschema.Schema {
+	t.Helper()
+	return compileAt(t, compiler(t, data), "")
+}
+
+func compileAt(t testing.TB, c *jsonschema.Compiler, pointer string) *jsonschema.Schema {
+	t.Helper()
+	s, err := c.Compile(document + "#" + pointer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const document = "profile.schema.json"
+
+// compiler knows the regular expressions of JavaScript, as editors do.
+func compiler(t testing.TB, data []byte) *jsonschema.Compiler {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
 		re, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
 		return ecmaScript{re}, err
 	})
-	if err := c.AddResource("profile.schema.json", decodeJSON(t, data)); err != nil {
+	if err := c.AddResource(document, decodeJSON(t, data)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("profile.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return c
 }
 
 func decodeJSON(t testing.TB, data []byte) any {

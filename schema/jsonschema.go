@@ -56,6 +56,7 @@ func (s *compiled) export() (*node, error) {
 	if err := e.defaults(root, s.defaults); err != nil {
 		return nil, err
 	}
+	e.unchain()
 	slices.SortFunc(e.defs.fields, func(a, b field) int { return strings.Compare(a.key, b.key) })
 	root.set("$defs", e.defs)
 	return root, nil
@@ -157,6 +158,16 @@ func (n *node) describe(s *shape) {
 	n.remove("description")
 	if words != "" {
 		n.fields = slices.Insert(n.fields, 0, field{"description", &node{kind: text, literal: strings.TrimSpace(words)}})
+	}
+}
+
+// unchain takes the description from definitions that others are made from:
+// editors show the innermost, and the field's own would not be seen.
+func (e *exporter) unchain() {
+	for _, d := range e.defs.fields {
+		if d.value.get("$ref") != nil {
+			e.resolve(d.value).remove("description")
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,9 +37,15 @@ func TestJSONSchemaJudgesAsCUEDoes(t *testing.T) {
 	}
 	w := &walk{schema: s, judged: map[judgement]bool{}}
 	left := map[string]string{}
-	for _, p := range places(t, e, root, s.profile) {
-		judge := CompileJSONSchema(t, p.alone(e.defs))
-		for _, value := range append(slices.Clone(probes), choicesOf(s.profile)...) {
+	all := places(t, e, root, s.profile)
+	for i, p := range all {
+		e.defs.set(strconv.Itoa(i), p.node)
+	}
+	values := append(slices.Clone(probes), choicesOf(s.profile, map[string]bool{})...)
+	c := compiler(t, (&node{kind: mapping, fields: []field{{"$defs", e.defs}}}).appendJSON(nil))
+	for i, p := range all {
+		judge := compileAt(t, c, "/$defs/"+strconv.Itoa(i))
+		for _, value := range values {
 			inCUE := w.accepts(value, p.shape)
 			inJSON := judge.Validate(decodeJSON(t, value.appendJSON(nil))) == nil
 			key := p.shape.id + " " + value.literal
@@ -64,13 +71,6 @@ type place struct {
 	path  string
 	node  *node
 	shape *shape
-}
-
-// alone is the place's schema as a document of its own.
-func (p place) alone(defs *node) []byte {
-	n := &node{kind: mapping, fields: slices.Clone(p.node.fields)}
-	n.set("$defs", defs)
-	return n.appendJSON(nil)
 }
 
 // places are all those at and below n, each definition once.
@@ -129,18 +129,21 @@ var probes = func() []*node {
 	return append(all, &node{kind: boolean, literal: "true"}, &node{kind: boolean, literal: "false"}, &node{kind: null}, &node{kind: list})
 }()
 
-// choicesOf are the words of every enumeration.
-func choicesOf(s *shape) []*node {
+// choicesOf are the words of every enumeration, each once.
+func choicesOf(s *shape, had map[string]bool) []*node {
 	var all []*node
 	for _, c := range s.choices {
-		all = append(all, &node{kind: text, literal: c})
+		if !had[c] {
+			had[c] = true
+			all = append(all, &node{kind: text, literal: c})
+		}
 	}
 	for _, name := range s.names {
-		all = append(all, choicesOf(s.fields[name])...)
+		all = append(all, choicesOf(s.fields[name], had)...)
 	}
 	for _, sub := range []*shape{s.item, s.keys, s.each} {
 		if sub != nil {
-			all = append(all, choicesOf(sub)...)
+			all = append(all, choicesOf(sub, had)...)
 		}
 	}
 	return all
