@@ -70,6 +70,9 @@ type line struct {
 const tab = 4
 
 func layOut(before, after string) *line {
+	if after == "" {
+		after = " " // the mark is behind the line
+	}
 	cells := appendCells(nil, before)
 	return &line{
 		cells: appendCells(cells, after),

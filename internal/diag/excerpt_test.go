@@ -132,3 +132,29 @@ func TestNothingOfAFindingIsObeyedByATerminal(t *testing.T) {
 		t.Errorf("(-want +printed):\n%s", diff)
 	}
 }
+
+// Whatever a file holds and wherever a finding stands, what is shown is lines of
+// visible text, and one behind the other it is the same.
+func FuzzExcerpts(f *testing.F) {
+	f.Add("spec:\n  cpus: 2\n", 2, 3, 80, false)
+	f.Add("a\t\"日本\xff\x1b[2J\u2028e\u0301", 1, 4, 30, true)
+	f.Fuzz(func(t *testing.T, text string, line, column, columns int, cue bool) {
+		file := "p.yaml"
+		if cue {
+			file = "p.cue"
+		}
+		columns = min(max(columns, 40), 400)
+		shown := shownAt(t, columns, file, text, line, column)
+		for l := range strings.Lines(shown) {
+			l = strings.TrimSuffix(l, "\n")
+			if Visible(l) != l || columnsOf(appendCells(nil, l)) >= columns {
+				t.Errorf("shown %q", l)
+			}
+		}
+		c := newCursor(file, []byte(text))
+		c.to(Pos{Line: line, Column: column / 2})
+		if again := c.excerpt(Pos{Line: line, Column: column}, columns); again != "" && again != "\n"+shown {
+			t.Errorf("shown %q from the beginning, %q from before", shown, again)
+		}
+	})
+}
