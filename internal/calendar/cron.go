@@ -122,7 +122,8 @@ func (c Cron) Active(period Span) ([]Span, error) {
 // clock, and that would be nine tenths of the time.
 type schedule struct {
 	cron.Schedule
-	even []evenClock
+	even          []evenClock
+	asked, answer time.Time // by one clock: it is the answer at all times between
 }
 
 // evenClock is a span without a change of clocks, and the clock in it.
@@ -139,23 +140,27 @@ func (c Cron) even(period Span) []evenClock {
 	return all
 }
 
-func parse(fields string, even []evenClock) (schedule, error) {
+func parse(fields string, even []evenClock) (*schedule, error) {
 	s, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(fields)
 	if err != nil {
-		return schedule{}, fmt.Errorf("cron %q: %w", fields, err)
+		return nil, fmt.Errorf("cron %q: %w", fields, err)
 	}
-	return schedule{s, even}, nil
+	return &schedule{Schedule: s, even: even}, nil
 }
 
 // Next is robfig/cron's. It looks at no clock earlier than the midnight before t
 // and none later than its answer; a day on either side is more than that.
-func (s schedule) Next(t time.Time) time.Time {
+func (s *schedule) Next(t time.Time) time.Time {
+	if !t.Before(s.asked) && t.Before(s.answer) {
+		return s.answer
+	}
 	for _, e := range s.even {
 		if t.Before(e.Start.AddDate(0, 0, 1)) || !t.Before(e.End) {
 			continue
 		}
 		if next := s.Schedule.Next(t.In(e.fixed)); !next.IsZero() && next.Before(e.End.AddDate(0, 0, -1)) {
-			return next.In(t.Location())
+			s.asked, s.answer = t, next.In(t.Location())
+			return s.answer
 		}
 	}
 	return s.Schedule.Next(t)
@@ -164,7 +169,7 @@ func (s schedule) Next(t time.Time) time.Time {
 // moments are the instants of the period at which the answer can change, in
 // order: its start, every instant of the schedules, and the changes of clocks,
 // from each of which on the schedules are followed anew.
-func (c Cron) moments(period Span, schedules ...schedule) []time.Time {
+func (c Cron) moments(period Span, schedules ...*schedule) []time.Time {
 	all := append([]time.Time{period.Start.In(c.Location)}, c.changes(period)...)
 	follow := append(slices.Clone(all[1:]), period.End)
 	for i, until := range follow {
