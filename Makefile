@@ -35,7 +35,7 @@ bench-fleet: ## time render over 50 clusters against cue, helm, kustomize and co
 	.ci/bench-fleet 50
 
 policy-mutants: ## print what is deleted and bent of all that policies read, and what catches it
-	$(GO) test ./policies -run TestNoMutantSurvives -count=1 -timeout 15m -mutants
+	$(GO) test ./policies -run TestNoMutantSurvives -count=1 -timeout 15m -v -mutants
 
 fuzz: ## run every fuzz function for FUZZTIME (20m) each, and print how often
 	GO='$(GO)' FUZZTIME=$(or $(FUZZTIME),20m) .ci/fuzz $(FUZZFLAGS)

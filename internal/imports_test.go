@@ -28,6 +28,7 @@ var owners = map[string]string{
 	"github.com/robfig/":            "internal/calendar",
 	"github.com/kedacore/":          "internal/keda",
 	"github.com/spf13/":             "cmd/meshgen",
+	"github.com/santhosh-tekuri/":   "policies",
 }
 
 // nested is the module of the real parts, which no package of this one imports.

@@ -13,8 +13,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
-	"github.com/open-policy-agent/opa/v1/storage/inmem"
-	"github.com/open-policy-agent/opa/v1/topdown/cache"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 //go:embed */*.rego input.json
@@ -22,11 +21,10 @@ var files embed.FS
 
 // engine is every policy, compiled; it is read-only and safe to share.
 type engine struct {
-	policies     map[string]Policy // by id
-	deny         rego.PreparedEvalQuery
-	valid        rego.PreparedEvalQuery     // of the whole input
-	validObjects rego.PreparedEvalQuery     // of the objects alone
-	schemas      cache.InterQueryValueCache // the compiled schemas of both, for compiling takes longer than a check
+	policies map[string]Policy // by id
+	deny     rego.PreparedEvalQuery
+	input    *jsonschema.Schema // input.json
+	objects  *jsonschema.Schema // its objects alone
 }
 
 // compiled is the one engine of the program: compiling costs more than a check.
@@ -45,31 +43,33 @@ func newEngine() (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{schemas: cache.NewInterQueryValueCache(context.Background(), nil)}
+	e := &engine{}
 	if e.policies, err = catalogue(modules); err != nil {
 		return nil, err
 	}
-	if err := e.prepare(compiler, schema); err != nil {
+	if e.deny, err = prepared("data.meshgen[subject][policy].deny[v]", rego.Compiler(compiler)); err != nil {
 		return nil, fmt.Errorf("prepare policies: %w", err)
+	}
+	if e.input, e.objects, err = validators(schema); err != nil {
+		return nil, fmt.Errorf("compile schema of policy input: %w", err)
 	}
 	return e, nil
 }
 
-func (e *engine) prepare(compiler *ast.Compiler, schema map[string]any) (err error) {
-	e.deny, err = prepared("data.meshgen[subject][policy].deny[v]", rego.Compiler(compiler))
-	if err != nil {
-		return err
+// validators are the schema compiled, of the whole and of the objects alone. No
+// loader is given, so that a reference to anywhere else does not compile.
+func validators(schema map[string]any) (input, objects *jsonschema.Schema, err error) {
+	const name = "input.json"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	if err := c.AddResource(name, schema); err != nil {
+		return nil, nil, err
 	}
-	store := rego.Store(inmem.NewFromObject(map[string]any{"schema": schema}))
-	offline := ast.CapabilitiesForThisVersion()
-	offline.AllowNet = []string{}
-	e.valid, err = prepared("[ok, problems] := json.match_schema(input, data.schema)", store, rego.Capabilities(offline))
-	if err != nil {
-		return err
+	if input, err = c.Compile(name); err != nil {
+		return nil, nil, err
 	}
-	e.validObjects, err = prepared(
-		"[ok, problems] := json.match_schema(input.objects, data.schema.properties.objects)", store, rego.Capabilities(offline))
-	return err
+	objects, err = c.Compile(name + "#/properties/objects")
+	return input, objects, err
 }
 
 func prepared(query string, options ...func(*rego.Rego)) (rego.PreparedEvalQuery, error) {

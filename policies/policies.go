@@ -14,8 +14,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/manifests"
@@ -96,11 +96,11 @@ func subjectOf(o manifests.Object) string {
 }
 
 func (e *engine) judgeDocument(ctx context.Context, p *plan.Plan, doc map[string]any) (diag.List, error) {
-	in, err := parsed(doc)
-	if err != nil {
+	if err := e.validate(doc, p != nil); err != nil {
 		return nil, err
 	}
-	if err := e.validate(ctx, in, p != nil); err != nil {
+	in, err := parsed(doc)
+	if err != nil {
 		return nil, err
 	}
 	results, err := e.deny.Eval(ctx, rego.EvalParsedInput(in))
@@ -121,34 +121,27 @@ func (e *engine) judgeDocument(ctx context.Context, p *plan.Plan, doc map[string
 }
 
 // validate holds the input against input.json.
-func (e *engine) validate(ctx context.Context, in ast.Value, whole bool) error {
-	query := e.validObjects
+func (e *engine) validate(doc map[string]any, whole bool) error {
+	var err error
 	if whole {
-		query = e.valid
+		err = e.input.Validate(doc)
+	} else {
+		err = e.objects.Validate(doc["objects"])
 	}
-	results, err := query.Eval(ctx, rego.EvalParsedInput(in), rego.EvalInterQueryBuiltinValueCache(e.schemas))
-	if err != nil {
-		return fmt.Errorf("validate input: %w", err)
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &invalid) {
+		return fmt.Errorf("input is not what policies read: %s", describe(invalid))
 	}
-	if len(results) != 1 {
-		return errors.New("validate input: no answer")
-	}
-	problems, _ := results[0].Bindings["problems"].([]any)
-	if ok, _ := results[0].Bindings["ok"].(bool); !ok {
-		return fmt.Errorf("input is not what policies read: %s", describe(problems))
-	}
-	return nil
+	return err
 }
 
-// describe lists the problems of a schema validation, at most three.
-func describe(problems []any) string {
+// describe lists the problems of a validation, at most three.
+func describe(invalid *jsonschema.ValidationError) string {
 	var words []string
-	for _, p := range problems {
-		text := fmt.Sprint(p)
-		if m, ok := p.(map[string]any); ok {
-			text = fmt.Sprint(m["error"])
+	for _, unit := range invalid.BasicOutput().Errors {
+		if unit.Error != nil {
+			words = append(words, strings.TrimPrefix(unit.InstanceLocation+": ", ": ")+unit.Error.String())
 		}
-		words = append(words, text)
 	}
 	if n := len(words); n > 3 {
 		words = append(words[:3], fmt.Sprintf("and %d more", n-3))

@@ -51,7 +51,7 @@ func (c *checker) zones() {
 			path := itemPath(itemPath("spec.zones", i)+".nodePools", j) + ".nodes"
 			n := pool.Nodes
 			if c.allGiven(path, "min", "now", "max") && (n.Min > n.Now || n.Now > n.Max) {
-				c.inconsistent(path, fmt.Sprintf("has min %d, now %d and max %d, expected min ≤ now ≤ max", n.Min, n.Now, n.Max), "")
+				c.inconsistent(path, fmt.Sprintf("has min %d, now %d and max %d, expected min ≤ now ≤ max", n.Min, n.Now, n.Max), "write what the pool's autoscaler has, and the nodes that run now")
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (c *checker) istiod() {
 		c.bounds(path+".memoryModel.fittedEndpoints", r.Min, max(r.Max, 0))
 	}
 	if r := c.Spec.Istiod.Running; r.MinReplicas != nil && r.MaxReplicas != nil && *r.MinReplicas > *r.MaxReplicas {
-		c.inconsistent(path+".running", fmt.Sprintf("has minReplicas %d above maxReplicas %d", *r.MinReplicas, *r.MaxReplicas), "")
+		c.inconsistent(path+".running", fmt.Sprintf("has minReplicas %d above maxReplicas %d", *r.MinReplicas, *r.MaxReplicas), "write what the autoscaler has: it takes no floor above its ceiling")
 	}
 	for i, t := range c.Spec.Istiod.Tolerations {
 		at := itemPath(path+".tolerations", i)
@@ -235,11 +235,18 @@ func known[T any](kind string, items []T, name func(T) string) names {
 	return set
 }
 
+// has reports whether there is such a name, or cannot say that there is none.
+func (n names) has(name string) bool { return name == "" || n.known == nil || n.known[name] }
+
 func (c *checker) refer(path, name string, to names) {
-	if name == "" || to.known == nil || to.known[name] {
+	if to.has(name) {
 		return
 	}
-	c.report(UnknownReference, path, fmt.Sprintf("%s is %q, which is no %s of this profile", path, name, to.kind), c.meant(name, to))
+	c.unknown(path, fmt.Sprintf("%s is %q", path, name), name, to)
+}
+
+func (c *checker) unknown(path, says, name string, to names) {
+	c.report(UnknownReference, path, fmt.Sprintf("%s, which is no %s of this profile", says, to.kind), c.meant(name, to))
 }
 
 func (c *checker) meant(name string, to names) string {
@@ -287,7 +294,9 @@ func (c *checker) references() {
 
 func referKeys[V any](c *checker, path string, m map[string]V, to names) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		c.refer(fieldPath(path, key), key, to)
+		if !to.has(key) {
+			c.unknown(fieldPath(path, key), fmt.Sprintf("%s has the key %q", path, key), key, to)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -31,15 +32,22 @@ func (w *walk) accepts(n *node, s *shape) bool {
 }
 
 // inCalendar refuses 30 February, which has the pattern of a date.
-func inCalendar(definition, literal string) bool {
-	var err error
+func inCalendar(definition, literal string) bool { return calendarError(definition, literal) == nil }
+
+func calendarError(definition, literal string) (err error) {
 	switch definition {
 	case "#Instant":
 		_, err = time.Parse(time.RFC3339, literal)
 	case "#Date":
 		_, err = time.Parse(time.DateOnly, literal)
 	}
-	return err == nil
+	return err
+}
+
+// outOfRange reports a date or a time that is written as one and is none.
+func outOfRange(definition, literal string) bool {
+	err := &time.ParseError{}
+	return errors.As(calendarError(definition, literal), &err) && strings.HasSuffix(err.Message, "out of range")
 }
 
 func (w *walk) cueValue(n *node) cue.Value {
@@ -57,6 +65,8 @@ func (w *walk) invalid(n *node, s *shape, path string) {
 	f := w.report(n.pos, InvalidValue, path, fmt.Sprintf("%s is %s, expected %s", path, describe(n), s.expected()))
 	near, ok := nearest(n.literal, s.choices)
 	switch {
+	case n.kind == text && outOfRange(s.id, n.literal):
+		f.Hint = "no calendar has that day or that time: correct it"
 	case s.hint != "":
 		f.Hint = s.hint
 	case n.kind == text && n.literal != "" && ok:

@@ -3,15 +3,12 @@ package main
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/meshgen/meshgen/policies"
 )
 
 // consoleBlock is a command line of the README and what it prints, both streams
@@ -69,43 +66,4 @@ func rows(t *testing.T, heading string) []string {
 	}
 	slices.Sort(cells)
 	return cells
-}
-
-// Every finding that the code can make has a row, and every row a finding.
-func TestREADMEFindings(t *testing.T) {
-	t.Chdir("../..")
-	id := regexp.MustCompile(`"((?:schema|plan|manifests)/[a-z-]+)"`)
-	var ids []string
-	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		for _, m := range id.FindAllStringSubmatch(string(data), -1) {
-			ids = append(ids, m[1])
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(ids)
-	if diff := cmp.Diff(slices.Compact(ids), rows(t, "Findings")); diff != "" {
-		t.Errorf("(-in the code +in README.md):\n%s", diff)
-	}
-}
-
-func TestREADMECountsThePolicies(t *testing.T) {
-	t.Chdir("../..")
-	list, err := policies.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ids []string
-	for _, p := range list {
-		ids = append(ids, p.ID)
-	}
-	if diff := cmp.Diff(ids, rows(t, "Policies")); diff != "" {
-		t.Errorf("(-in the code +in README.md):\n%s", diff)
-	}
 }

@@ -54,7 +54,7 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if !r.check {
-		if err := output.MakeRoot(r.root); err != nil {
+		if err := output.CheckRoot(r.root); err != nil {
 			return err
 		}
 	}

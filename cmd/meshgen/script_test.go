@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": expectStatus, "replace": replace,
+			"status": expectStatus, "replace": replace, "zeros": zeros,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples/clusters"))
@@ -77,6 +77,18 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no %q", args[2], args[0])
 	}
 	ts.Check(os.WriteFile(at, []byte(before+lines(args[1])+after), 0o644))
+}
+
+// zeros is the script command "zeros N FILE": a file of so many zero bytes.
+func zeros(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: zeros N FILE")
+	}
+	n, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	at := ts.MkAbs(args[1])
+	ts.Check(os.WriteFile(at, nil, 0o644))
+	ts.Check(os.Truncate(at, n))
 }
 
 func lines(text string) string { return strings.ReplaceAll(text, `\n`, "\n") }

@@ -224,6 +224,26 @@ func TestActiveAgreesWithKEDAMinuteByMinute(t *testing.T) {
 	}
 }
 
+// What a schedule answers by clocks of one offset is what robfig/cron answers by
+// the zone's own, from every quarter of an hour of a year.
+func TestASchedulesAnswerIsRobfigs(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	period := Span{instant(t, "2026-01-01T00:00:00Z"), instant(t, "2027-02-05T00:00:00Z")}
+	for _, zone := range []string{"Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca", "America/Nuuk", "UTC"} {
+		c := Cron{randomCron(random), "", location(t, zone)}
+		s, err := parse(c.Start, c.even(period))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, _ := cron.ParseStandard(c.Start)
+		for at := period.Start.In(c.Location); at.Before(period.End); at = at.Add(15 * time.Minute) {
+			if got, want := s.Next(at), own.Next(at); !got.Equal(want) {
+				t.Fatalf("%q %s after %s: %s, robfig/cron says %s", c.Start, zone, at, got, want)
+			}
+		}
+	}
+}
+
 func covers(spans []Span, at time.Time) bool {
 	for _, s := range spans {
 		if !at.Before(s.Start) && at.Before(s.End) {

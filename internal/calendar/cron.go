@@ -90,11 +90,12 @@ func daySet(days []time.Weekday, by int) string {
 // clocks move by half an hour until they have moved. Each of those moments is
 // judged, and no minute between.
 func (c Cron) Active(period Span) ([]Span, error) {
-	start, err := parse(c.Start)
+	even := c.even(period)
+	start, err := parse(c.Start, even)
 	if err != nil {
 		return nil, err
 	}
-	end, err := parse(c.End)
+	end, err := parse(c.End, even)
 	if err != nil {
 		return nil, err
 	}
@@ -116,18 +117,59 @@ func (c Cron) Active(period Span) ([]Span, error) {
 	return spans, nil
 }
 
-func parse(fields string) (cron.Schedule, error) {
+// schedule is robfig/cron's, asked by a clock of one offset wherever the zone's own
+// does not change in reach: Go reads the rule of a zone anew at each look at its
+// clock, and that would be nine tenths of the time.
+type schedule struct {
+	cron.Schedule
+	even          []evenClock
+	asked, answer time.Time // by one clock: it is the answer at all times between
+}
+
+// evenClock is a span without a change of clocks, and the clock in it.
+type evenClock struct {
+	Span
+	fixed *time.Location
+}
+
+func (c Cron) even(period Span) []evenClock {
+	var all []evenClock
+	for _, s := range evenClocks(period, c.Location) {
+		all = append(all, evenClock{s, time.FixedZone(s.Start.In(c.Location).Zone())})
+	}
+	return all
+}
+
+func parse(fields string, even []evenClock) (*schedule, error) {
 	s, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(fields)
 	if err != nil {
 		return nil, fmt.Errorf("cron %q: %w", fields, err)
 	}
-	return s, nil
+	return &schedule{Schedule: s, even: even}, nil
+}
+
+// Next is robfig/cron's. It looks at no clock earlier than the midnight before t
+// and none later than its answer; a day on either side is more than that.
+func (s *schedule) Next(t time.Time) time.Time {
+	if !t.Before(s.asked) && t.Before(s.answer) {
+		return s.answer
+	}
+	for _, e := range s.even {
+		if t.Before(e.Start.AddDate(0, 0, 1)) || !t.Before(e.End) {
+			continue
+		}
+		if next := s.Schedule.Next(t.In(e.fixed)); !next.IsZero() && next.Before(e.End.AddDate(0, 0, -1)) {
+			s.asked, s.answer = t, next.In(t.Location())
+			return s.answer
+		}
+	}
+	return s.Schedule.Next(t)
 }
 
 // moments are the instants of the period at which the answer can change, in
 // order: its start, every instant of the schedules, and the changes of clocks,
 // from each of which on the schedules are followed anew.
-func (c Cron) moments(period Span, schedules ...cron.Schedule) []time.Time {
+func (c Cron) moments(period Span, schedules ...*schedule) []time.Time {
 	all := append([]time.Time{period.Start.In(c.Location)}, c.changes(period)...)
 	follow := append(slices.Clone(all[1:]), period.End)
 	for i, until := range follow {

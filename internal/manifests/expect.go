@@ -59,6 +59,15 @@ func (j *judge) add(id, message, hint string, path ...any) {
 	j.found = append(j.found, f)
 }
 
+// yours is a hint about the user's values files; without any it is the chart that
+// does so by itself.
+func (j *judge) yours(hint string) string {
+	if len(j.in.Values) > 0 {
+		return hint
+	}
+	return "the profile lists no values files: the chart does so by itself; give the one that the cluster installs with --chart"
+}
+
 func (o Object) isIstiod(in Input) bool {
 	return o.kind() == "Deployment" && o.name() == in.Plan.Istiod.Deployment && o.text("metadata", "namespace") == in.Plan.Istiod.Namespace
 }
@@ -73,7 +82,7 @@ func (j *judge) deployment() (*appsv1.Deployment, bool) {
 	i := slices.IndexFunc(j.objects, func(o Object) bool { return o.isIstiod(j.in) })
 	if i < 0 {
 		j.add("manifests/no-deployment", fmt.Sprintf("the chart renders no Deployment %s in %s, which is what would be scaled", j.in.Plan.Istiod.Deployment, j.in.Plan.Istiod.Namespace),
-			"a values file of yours sets another revision, or turns the local istiod off; spec.istio.revision says which one runs", "revision")
+			j.yours("a values file of yours sets another revision, or turns the local istiod off; spec.istio.revision says which one runs"), "revision")
 		return nil, false
 	}
 	d := &appsv1.Deployment{}
@@ -83,7 +92,7 @@ func (j *judge) deployment() (*appsv1.Deployment, bool) {
 	}
 	if err != nil {
 		j.add("manifests/unknown-field", fmt.Sprintf("the rendered istiod Deployment would be refused: %s", reason(err)),
-			"a key inside resources, affinity, tolerations or topologySpreadConstraints of the values is misspelt")
+			j.yours("a key inside resources, affinity, tolerations or topologySpreadConstraints of the values is misspelt"))
 	}
 	return d, err == nil
 }
@@ -101,12 +110,12 @@ func reason(err error) string {
 func (j *judge) owned(d *appsv1.Deployment) {
 	if d.Spec.Replicas != nil {
 		j.add("manifests/replicas", fmt.Sprintf("the rendered istiod has spec.replicas %d: each sync would reset what the autoscaler set", *d.Spec.Replicas),
-			"remove replicaCount from your values files", "replicaCount")
+			j.yours("remove replicaCount from your values files"), "replicaCount")
 	}
 	for _, o := range j.objects {
 		if o.kind() == "HorizontalPodAutoscaler" && at(o.Object, "spec", "scaleTargetRef", "name") == d.Name {
 			j.add("manifests/chart-hpa", "the chart renders an HPA for istiod beside the ScaledObject: the two would fight",
-				"remove autoscaleEnabled, autoscaleMin and autoscaleMax from your values files", "autoscaleEnabled")
+				j.yours("remove autoscaleEnabled, autoscaleMin and autoscaleMax from your values files"), "autoscaleEnabled")
 		}
 	}
 }
@@ -137,7 +146,7 @@ func (j *judge) age(c corev1.Container) {
 		field = "extraContainerArgs"
 	}
 	j.add("manifests/differs", fmt.Sprintf("the rendered istiod gets %s %s, planned is %s", ageFlag, strings.Join(got, " and "), want),
-		"remove keepaliveMaxServerConnectionAge and its flag in extraContainerArgs from your values files", field)
+		j.yours("remove keepaliveMaxServerConnectionAge and its flag in extraContainerArgs from your values files"), field)
 }
 
 // flags are the values that a flag has among the arguments, in both spellings.
@@ -159,8 +168,16 @@ func (j *judge) resources(name string, list corev1.ResourceList) {
 	if equals(list.Cpu(), want.CPU) && equals(list.Memory(), want.Memory) {
 		return
 	}
-	j.add("manifests/differs", fmt.Sprintf("the rendered istiod's %s are cpu %s, memory %s, planned are %s and %s", name, list.Cpu(), list.Memory(), want.CPU, want.Memory),
-		"remove resources from your values files: the plan's memory limit is what every number rests on", "resources")
+	j.add("manifests/differs", fmt.Sprintf("the rendered istiod's %s are cpu %s, memory %s, planned are %s and %s", name, given(list, corev1.ResourceCPU), given(list, corev1.ResourceMemory), want.CPU, want.Memory),
+		j.yours("remove resources from your values files: the plan's memory limit is what every number rests on"), "resources")
+}
+
+func given(list corev1.ResourceList, name corev1.ResourceName) string {
+	quantity, ok := list[name]
+	if !ok {
+		return "not set"
+	}
+	return quantity.String()
 }
 
 func equals(got *resource.Quantity, planned string) bool {
@@ -174,13 +191,13 @@ func (j *judge) placement(pod corev1.PodSpec) {
 	for _, pool := range j.in.Plan.Istiod.DedicatedPools {
 		if !j.selects(pod, pool) && len(pool.Labels) > 0 && !ruledOut(pod, pool) {
 			j.add("manifests/dedicated-pool", fmt.Sprintf("no node affinity of the rendered istiod rules out the dedicated pool %s, where it cannot scale out", pool.Name),
-				"remove affinity from your values files", "affinity")
+				j.yours("remove affinity from your values files"), "affinity")
 		}
 	}
 	for _, t := range pod.Tolerations {
 		if !j.planned(t) {
 			j.add("manifests/toleration", fmt.Sprintf("the rendered istiod tolerates %s, which spec.istiod.tolerations does not list: the plan counts the pools with that taint as closed to it", taints(t)),
-				"remove tolerations from your values files, or list them under spec.istiod.tolerations", "tolerations")
+				"list it under spec.istiod.tolerations, or remove it from the tolerations of your values files", "tolerations")
 		}
 	}
 }
@@ -263,7 +280,7 @@ func (j *judge) budgets(d *appsv1.Deployment) {
 	}
 	if n != 1 {
 		j.add("manifests/budgets", fmt.Sprintf("%d PodDisruptionBudgets select istiod's pods, between the chart and the overlay; it must be 1", n),
-			"remove pdb and global.defaultPodDisruptionBudget from your values files", "global", "defaultPodDisruptionBudget")
+			j.yours("remove pdb and global.defaultPodDisruptionBudget from your values files"), "global", "defaultPodDisruptionBudget")
 	}
 }
 

@@ -153,7 +153,7 @@ func refusesToWrite(t *testing.T, root string, protect func() error, why, remedy
 	}
 	out := filepath.Join(root, "out")
 	want = fmt.Sprintf("make the output folder %[1]s: mkdir %[1]s: %s: %s", out, why, remedy)
-	if err := MakeRoot(out); fmt.Sprint(err) != want {
+	if err := Write(out, "mesh", nil); fmt.Sprint(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if err := Write(root, "mesh", files("PLAN.md", "old")); err != nil {

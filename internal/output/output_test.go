@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -339,6 +340,42 @@ func checkStopped(t *testing.T, s swap, step string, old map[string]string, all 
 	}
 	if diff := cmp.Diff(now, tree(t, s.root)); diff != "" {
 		t.Errorf("the next run after %q (-want +got):\n%s", step, diff)
+	}
+}
+
+func TestWhatOthersWriteDuringARunStays(t *testing.T) {
+	for name, exchange := range map[string]func(one, other string) error{"in one step": exchange, "in two renames": inTwo} {
+		t.Run(name, func(t *testing.T) {
+			s := swap{t.TempDir(), "mesh", exchange, func(string) {}, patience}
+			write(t, s.root, files("PLAN.md", "old", "gone", "x"))
+			place(t, filepath.Join(s.folder(), "notes.txt"), "first thoughts")
+			place(t, filepath.Join(s.folder(), "kept.txt"), "as it was")
+			if err := os.Chtimes(filepath.Join(s.folder(), "notes.txt"), time.Time{}, time.Unix(0, 0)); err != nil {
+				t.Fatal(err)
+			}
+			s.done = func(step string) {
+				if step == "staged" {
+					place(t, filepath.Join(s.folder(), "docs/new.txt"), "by a person")
+					place(t, filepath.Join(s.folder(), "extra.yaml"), "also a person's")
+					place(t, filepath.Join(s.folder(), "notes.swp"), "second thoughts")
+					if err := os.Rename(filepath.Join(s.folder(), "notes.swp"), filepath.Join(s.folder(), "notes.txt")); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			all := files("PLAN.md", "new", "extra.yaml", "meshgen's")
+			if err := s.write(all); err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]string{
+				"mesh/PLAN.md": "new", "mesh/extra.yaml": "meshgen's", "mesh/" + lockFile: string(all[2].Data),
+				"mesh/docs/new.txt": "by a person", "mesh/extra.yaml.orig": "also a person's",
+				"mesh/notes.txt": "second thoughts", "mesh/kept.txt": "as it was",
+			}
+			if diff := cmp.Diff(want, tree(t, s.root)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -11,19 +11,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MakeRoot makes the folder that cluster folders are written into, where it is
-// not there yet. The root itself may be a link, for it is the user who names it.
-func MakeRoot(root string) error {
+// CheckRoot refuses what cluster folders cannot be written into, before anything
+// is computed for it. A root that is not there yet is made by the first Write. It
+// may itself be a link, for it is the user who names it.
+func CheckRoot(root string) error {
 	info, err := os.Lstat(root)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		target, err := os.Stat(root)
-		if err != nil {
+	if err != nil {
+		return nil
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if info, err = os.Stat(root); err != nil {
 			return fmt.Errorf("%s is a link that leads nowhere: remove it, or make the folder that it names", root)
 		}
-		info = target
 	}
-	if err == nil && !info.IsDir() {
+	if !info.IsDir() {
 		return notAFolder(root, info)
+	}
+	return nil
+}
+
+func makeRoot(root string) error {
+	if err := CheckRoot(root); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return fmt.Errorf("make the output folder %s: %w: %s", root, err, remedy(err))

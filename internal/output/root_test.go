@@ -37,7 +37,7 @@ func TestTheRootIsMadeOrRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "out")
 			c.before(t, root)
-			err := MakeRoot(root)
+			err := CheckRoot(root)
 			if got := fmt.Sprint(err); c.want != "" && got != root+c.want {
 				t.Errorf("got %s", got)
 			}

@@ -66,6 +66,9 @@ func (s swap) put() error {
 		return err
 	}
 	s.done("exchanged")
+	if err := s.rescue(s.staged()); err != nil {
+		return err
+	}
 	return s.tidy()
 }
 
@@ -86,6 +89,9 @@ func (s swap) putInTwo() error {
 		return err
 	}
 	s.done("moved in")
+	if err := s.rescue(s.beside("old")); err != nil {
+		return err
+	}
 	return s.tidy()
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/meshgen/meshgen/internal/artifact"
 )
 
-// Write makes the cluster's folder under the root hold the files, as one swap.
-// What is equal already is left untouched.
+// Write makes the cluster's folder under the root hold the files, as one swap,
+// and the root where it is not there. What is equal already is left untouched.
 func Write(root, cluster string, files []artifact.File) error {
 	s, err := newSwap(root, cluster)
 	if err != nil {
@@ -27,6 +27,9 @@ func Write(root, cluster string, files []artifact.File) error {
 }
 
 func (s swap) write(files []artifact.File) error {
+	if err := makeRoot(s.root); err != nil {
+		return err
+	}
 	return locked(s.root, unix.LOCK_EX, s.patience, func() error {
 		if err := s.recover(); err != nil {
 			return err

@@ -179,7 +179,7 @@ func (b *builder) judgeDisagreements(w *deployed) {
 			b.find(diag.Finding{
 				Severity: diag.Error, ID: "plan/workload-disagreement", Subject: w.Subject(),
 				Message: fmt.Sprintf("%s of %s is %s, and %s says %s of the same workload %s/%s", a.field, nameOf(s), quoted(y), nameOf(first), quoted(x), w.Namespace, w.Name),
-				Hint:    fmt.Sprintf("a workload has one %s: write the same at both Services", a.field),
+				Hint:    fmt.Sprintf("both Services stand before one workload: give both the same %s", a.field),
 			}, servicePath(i)+"."+a.field)
 		}
 	}

@@ -63,11 +63,15 @@ func TestFindings(t *testing.T) {
 		},
 		"a rebalance that no connection age can keep": {
 			func(s *profile.Spec) { s.Istiod.RebalanceWithin.Duration = 5 * time.Minute },
-			[]string{"error plan/rebalance-too-short: rebalanceWithin 5m0s is below 5m30s"},
+			[]string{"error plan/rebalance-too-short: rebalanceWithin 5m is below 5m30s"},
 		},
 		"a limit below the base": {
 			func(s *profile.Spec) { s.Istiod.Resources.Memory = quantity("256Mi") },
 			[]string{"error plan/no-memory-left: not more than the base of 240000000"},
+		},
+		"connections that cost nothing, which the schema refuses first": {
+			func(s *profile.Spec) { s.Istiod.MemoryModel.BytesPerConnectionEndpoint = decimal("0") },
+			[]string{"error plan/free-connections: a connection costs nothing"},
 		},
 		"a limit that holds few connections": {
 			func(s *profile.Spec) { s.Istiod.Resources.Memory = quantity("300Mi") },

@@ -50,7 +50,7 @@ func (b *builder) scaleUp() bool {
 	if w.Cmp(big.NewRat(longestWindow, 1)) > 0 {
 		b.find(diag.Finding{
 			Severity: diag.Error, ID: "plan/scrapes-too-rare", Subject: "istiod.scaleUp.stabilizationWindow",
-			Message: fmt.Sprintf("with a scrape every %s the scale-up window would be %s s, and an HPA takes at most %d", b.spec().Metrics.ScrapeInterval, number(w, 6), longestWindow),
+			Message: fmt.Sprintf("with a scrape every %s the scale-up window would be %s s, and an HPA takes at most %d", durationText(b.spec().Metrics.ScrapeInterval.Duration), number(w, 6), longestWindow),
 			Hint:    "scrape istiod at least every 1195s; the usual interval is 15s to 60s",
 		}, "spec.metrics.scrapeInterval")
 		return false
@@ -74,7 +74,7 @@ func (b *builder) connectionAge() bool {
 	d.set("limit", "min(rebalanceWithin / 1.1, 1800)", "s")
 	b.age = time.Duration(d.whole("T", "age(limit)", "s")) * time.Second
 	if b.age == 0 {
-		within := b.spec().Istiod.RebalanceWithin
+		within := durationText(b.spec().Istiod.RebalanceWithin.Duration)
 		b.find(diag.Finding{
 			Severity: diag.Error, ID: "plan/rebalance-too-short", Subject: "istiod.keepaliveMaxServerConnectionAge",
 			Message: fmt.Sprintf("rebalanceWithin %s is below 5m30s: the spread is restored after 1.1 connection ages, and the shortest age is 5m", within),

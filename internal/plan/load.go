@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/meshgen/meshgen/internal/calendar"
@@ -53,11 +54,13 @@ func (b *builder) when(e profile.Event, path string) (calendar.Event, bool) {
 	return calendar.Event{Name: e.Name, Weekly: w}, true
 }
 
+// zoneHint names the zone that was meant. An abbreviation is near to others of
+// its kind, and means none of them.
 func zoneHint(name string) string {
-	if near, ok := diag.Nearest(name, calendar.ZoneNames()); ok {
+	if near, ok := diag.Nearest(name, calendar.ZoneNames()); ok && strings.Contains(name, "/") {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
-	return `name a zone as in the IANA database, such as "Europe/Berlin"`
+	return `name a zone as in the IANA database, such as "Europe/Berlin" or "UTC"`
 }
 
 var weekdays = map[string]time.Weekday{

@@ -163,7 +163,7 @@ func (b *builder) workloadReplicas(w *deployed, p *prescale, path string) (ok bo
 		Reason: needs.why() + b.roundedText(),
 		Source: "the HPA takes the largest of its triggers, so each must be enough alone",
 	}, path)
-	b.judgeUplift(e, subject, p.replicas, bounds.Min, path)
+	b.judgeUplift(e, w, p.replicas, path)
 	return true
 }
 
@@ -261,13 +261,14 @@ func (b *builder) shareOf(n *needs, ordinal string, service int, c *profile.Capa
 
 // judgeUplift warns of an event whose replicas the HPA cannot tell from those of
 // rest.
-func (b *builder) judgeUplift(e *event, subject string, replicas, least int64, path string) {
+func (b *builder) judgeUplift(e *event, w *deployed, replicas int64, path string) {
+	least := b.service(w.services[0]).Replicas.Min
 	if 10*replicas > 11*least {
 		return
 	}
 	b.find(diag.Finding{
-		Severity: diag.Warning, ID: "plan/workload-event-below-minimum", Subject: subject,
-		Message: fmt.Sprintf("event %s asks for %d pods, not more than 1.1 × the %d that always run: its trigger changes nothing", e.Name, replicas, least),
+		Severity: diag.Warning, ID: "plan/workload-event-below-minimum", Subject: w.Subject() + ".replicas.event." + e.Name,
+		Message: fmt.Sprintf("event %s asks for %d pods of %s/%s, not more than 1.1 × the %d that always run: its trigger changes nothing", e.Name, replicas, w.Namespace, w.Name, least),
 		Hint:    "the trigger stays, so that it counts when replicas.min falls; take the event out if nothing else needs it",
 	}, path)
 }

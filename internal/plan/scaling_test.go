@@ -330,7 +330,7 @@ func TestFindingsOfWorkloads(t *testing.T) {
 		},
 		"an uplift that the HPA cannot see": {
 			first(func(s *profile.Service) { *s = cart("sale", "1.05"); s.Replicas = profile.Replicas{Min: 60, Max: 66} }),
-			[]string{"warning plan/workload-event-below-minimum: event sale asks for 63 pods, not more than 1.1 × the 60"},
+			[]string{"warning plan/workload-event-below-minimum: event sale asks for 63 pods of shop/cart, not more than 1.1 × the 60"},
 		},
 		"an uplift that the HPA can just see": {
 			first(func(s *profile.Service) { *s = cart("sale", "1.15"); s.Replicas = profile.Replicas{Min: 60, Max: 69} }), nil,

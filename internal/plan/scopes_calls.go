@@ -28,10 +28,11 @@ func (b *builder) judgeHost(host, path string) {
 	case of == "*" && name == "*":
 		problem, hint = "is every Service of the mesh: a scope with it leaves nothing out", "name the namespaces, such as monitoring/*, or leave the namespace's rollout at report"
 	case name != "*" && !strings.Contains(name, "."):
-		problem, hint = "has a short name, which Istio's admission refuses", fmt.Sprintf("write the whole name, such as %s.svc.%s", host, b.spec().Kubernetes.ClusterDomain)
-		if of != "*" && of != "." {
-			hint = fmt.Sprintf("write the whole name, such as %s.%s.svc.%s", host, of, b.spec().Kubernetes.ClusterDomain)
+		in := of
+		if of == "*" || of == "." {
+			in = "NAMESPACE"
 		}
+		problem, hint = "has a short name, which Istio's admission refuses", fmt.Sprintf("write the whole name, such as %s.%s.svc.%s", host, in, b.spec().Kubernetes.ClusterDomain)
 	default:
 		return
 	}

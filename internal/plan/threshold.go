@@ -42,7 +42,7 @@ func (b *builder) connectionThreshold() bool {
 		Source:  "field fit of istiod memory (base + k·connections·endpoints), balls into bins, istiod's admission limit",
 		Running: b.runningThreshold(d.terms),
 	}, "spec.istiod")
-	b.judgeThreshold()
+	b.judgeThreshold(binds)
 	return true
 }
 
@@ -142,16 +142,25 @@ func without(terms []Term, name string) []Term {
 	return left
 }
 
-// judgeThreshold warns of a threshold at which the base dominates.
-func (b *builder) judgeThreshold() {
+// binding is what may bind the threshold: the field to look at first, and what a
+// low one then comes of.
+var binding = map[string]struct{ field, low string }{
+	"memory":    {"spec.istiod.resources.memory", "most of each pod's memory is its base"},
+	"reconnect": {"spec.istiod.reconnectCost", "more proxies could not come back within 30 s of a loss"},
+	"age":       {"spec.istiod.reconnectCost", "more proxies could not be spread again within a connection's age"},
+}
+
+// judgeThreshold warns of a threshold at which most of what a pod has serves no
+// proxy.
+func (b *builder) judgeThreshold(binds string) {
 	if b.threshold >= 50 {
 		return
 	}
 	b.find(diag.Finding{
 		Severity: diag.Warning, ID: "plan/threshold-low", Subject: "istiod.connectionThreshold",
-		Message: fmt.Sprintf("connection threshold %d is below 50: most of each pod's memory is its base", b.threshold),
+		Message: fmt.Sprintf("connection threshold %d is below 50: %s", b.threshold, binding[binds].low),
 		Hint:    b.roomierHint(),
-	}, "spec.istiod.resources.memory")
+	}, binding[binds].field)
 }
 
 func (b *builder) tooLow(binds string, bound int64) {
@@ -159,7 +168,7 @@ func (b *builder) tooLow(binds string, bound int64) {
 		Severity: diag.Error, ID: "plan/threshold-too-low", Subject: "istiod.connectionThreshold",
 		Message: fmt.Sprintf("no safe connection threshold: %s allows %d connections a pod, fewer than 20", binds, bound),
 		Hint:    b.roomierHint(),
-	}, "spec.istiod.resources.memory")
+	}, binding[binds].field)
 }
 
 // roomierHint names the memory limit at which the threshold would be 100, or
