@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,23 @@ func (l *Loader) readCUE(fsys fs.FS, file string) (*node, diag.List) {
 	if files.exceeded {
 		return nil, diag.List{atTop(file, TooLarge, fmt.Sprintf("the files of the CUE profile are larger than %d bytes together", MaxSize), "split the package, or leave out what formulas do not read")}
 	}
-	return root, findings
+	return root, inside(files, findings)
+}
+
+// inside moves findings that CUE's scanner has put beyond the end of their line
+// or file to that end.
+func inside(fsys fs.FS, findings diag.List) diag.List {
+	lines := map[string][][]byte{}
+	for i := range findings {
+		f := &findings[i]
+		if _, known := lines[f.File]; !known {
+			data, _ := readBounded(fsys, f.File) // a file that cannot be read has one line
+			lines[f.File] = bytes.Split(data, []byte("\n"))
+		}
+		f.Line = min(max(f.Line, 1), len(lines[f.File]))
+		f.Column = min(max(f.Column, 1), len(lines[f.File][f.Line-1])+1)
+	}
+	return findings
 }
 
 func evaluate(fsys fs.FS, file string) (*node, diag.List) {
