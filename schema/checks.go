@@ -36,6 +36,9 @@ func check(p *profile.Profile) diag.List {
 }
 
 func (c *checker) report(id, path, message, hint string) {
+	if len(c.findings) >= maxFindings {
+		return
+	}
 	c.findings = append(c.findings, diag.Finding{
 		Severity: diag.Error, ID: id, Pos: c.Pos(path), Subject: path, Message: message, Hint: hint,
 	})

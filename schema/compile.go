@@ -2,6 +2,7 @@ package schema
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,12 +51,16 @@ func compile() (*compiled, error) {
 	if err := root.Err(); err != nil {
 		return nil, fmt.Errorf("compile the schema: %w", err)
 	}
-	d := &deriver{known: map[string]*shape{}}
-	return &compiled{
+	d := &deriver{ctx: ctx, known: map[string]*shape{}}
+	s := &compiled{
 		ctx:      ctx,
 		profile:  d.shape(root.LookupPath(cue.MakePath(cue.Def("#Profile")))),
 		defaults: gaps(root.LookupPath(cue.MakePath(cue.Def("#Defaults")))),
-	}, nil
+	}
+	if err := errors.Join(d.problems...); err != nil {
+		return nil, fmt.Errorf("compile the schema: %w", err)
+	}
+	return s, nil
 }
 
 // shape is what the schema allows at one place: a mapping with known fields, a
@@ -64,6 +69,8 @@ type shape struct {
 	value    cue.Value
 	id       string // alike for values of one definition
 	kinds    cue.Kind
+	rule     rule // of scalars
+	empty    bool // a list may be
 	fields   map[string]*shape
 	names    []string // of fields, in the schema's order
 	required []string
@@ -76,7 +83,11 @@ type shape struct {
 	doc      string
 }
 
-type deriver struct{ known map[string]*shape }
+type deriver struct {
+	ctx      *cue.Context
+	known    map[string]*shape
+	problems []error
+}
 
 // shape derives a value's shape; the definitions that values refer to are
 // derived once, for a profile of 1,000 services is judged against few.
@@ -90,6 +101,7 @@ func (d *deriver) shape(v cue.Value) *shape {
 		s := &shape{value: v, id: id, kinds: v.IncompleteKind()}
 		d.known[id] = s
 		s.expect, s.hint = attributes(v)
+		d.judge(s)
 		d.descend(s)
 	}
 	s := *d.known[id]
@@ -97,6 +109,23 @@ func (d *deriver) shape(v cue.Value) *shape {
 		s.doc = strings.TrimSpace(docs[0].Text())
 	}
 	return &s
+}
+
+// judge makes what the shape's values are judged by.
+func (d *deriver) judge(s *shape) {
+	switch s.kinds {
+	case cue.StructKind:
+		s.rule = refuse
+	case cue.ListKind:
+		s.rule = refuse
+		s.empty = s.value.Unify(d.ctx.NewList()).Validate() == nil
+	default:
+		r, err := ruleOf(s.value)
+		if err != nil {
+			d.problems = append(d.problems, err)
+		}
+		s.rule = r
+	}
 }
 
 func attributes(v cue.Value) (expect, hint string) {

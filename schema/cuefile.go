@@ -1,17 +1,18 @@
 package schema
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"strings"
-	"sync/atomic"
-	"time"
+	"sync"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
 	cueerrors "cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/load"
@@ -23,29 +24,35 @@ import (
 	"github.com/meshgen/meshgen/internal/diag"
 )
 
-// evaluationLimit bounds a CUE profile in time: a page of CUE can ask for more
-// than any machine has. Evaluation cannot be interrupted, so one that exceeds
-// the limit runs on until the process ends.
-const evaluationLimit = 10 * time.Second
-
 // readCUE evaluates the package of the file's folder. Its imports are the
 // packages of its own module and CUE's builtin ones.
-func readCUE(fsys fs.FS, file string) (*node, diag.List) {
-	type result struct {
-		root     *node
-		findings diag.List
+func (l *Loader) readCUE(fsys fs.FS, file string) (*node, diag.List) {
+	files := &boundedFS{FS: fsys, sizes: map[string]int64{}}
+	run := evaluate
+	if l.Evaluator != nil {
+		run = l.Evaluator.evaluate
 	}
-	done := make(chan result, 1)
-	go func() {
-		root, findings := evaluate(fsys, file)
-		done <- result{root, findings}
-	}()
-	select {
-	case r := <-done:
-		return r.root, r.findings
-	case <-time.After(evaluationLimit):
-		return nil, diag.List{atTop(file, TooLarge, fmt.Sprintf("the CUE profile was not evaluated within %s", evaluationLimit), "")}
+	root, findings := run(files, file)
+	if files.exceeded {
+		return nil, diag.List{atTop(file, TooLarge, fmt.Sprintf("the files of the CUE profile are larger than %d MiB together", MaxSize>>20), "split the package, or leave out what formulas do not read")}
 	}
+	return root, inside(files, findings)
+}
+
+// inside moves findings that CUE's scanner has put beyond the end of their line
+// or file to that end.
+func inside(fsys fs.FS, findings diag.List) diag.List {
+	lines := map[string][][]byte{}
+	for i := range findings {
+		f := &findings[i]
+		if _, known := lines[f.File]; !known {
+			data, _ := ReadBounded(fsys, f.File) // a file that cannot be read has one line
+			lines[f.File] = bytes.Split(data, []byte("\n"))
+		}
+		f.Line = min(max(f.Line, 1), len(lines[f.File]))
+		f.Column = min(max(f.Column, 1), len(lines[f.File][f.Line-1])+1)
+	}
+	return findings
 }
 
 func evaluate(fsys fs.FS, file string) (*node, diag.List) {
@@ -54,7 +61,7 @@ func evaluate(fsys fs.FS, file string) (*node, diag.List) {
 		return nil, diag.List{*problem}
 	}
 	config := &load.Config{
-		FS:         &boundedFS{FS: fsys},
+		FS:         fsys,
 		Dir:        "/" + path.Dir(file),
 		Package:    name,
 		Registry:   offline{},
@@ -69,15 +76,18 @@ func evaluate(fsys fs.FS, file string) (*node, diag.List) {
 	if inst.Err != nil {
 		return nil, cueFindings(file, inst.Err)
 	}
+	if found := programs(file, inst, map[*build.Instance]bool{}); len(found) > 0 {
+		return nil, found
+	}
 	root := cuecontext.New().BuildInstance(inst)
 	if err := root.Validate(cue.All()); err != nil {
 		return nil, cueFindings(file, err)
 	}
 	r := &cueReader{file: file}
 	tree := r.node(root, diag.Pos{File: file, Line: 1, Column: 1}, 0)
-	if r.nodes > MaxNodes || r.deep {
+	if r.exceeded() {
 		return nil, diag.List{atTop(file, TooLarge,
-			fmt.Sprintf("the profile has more than %d fields and items, or is nested deeper than %d levels", MaxNodes, MaxDepth), "")}
+			fmt.Sprintf("the profile has more than %d fields and items, %d MiB of text or %d levels", MaxNodes, MaxSize>>20, MaxDepth), tooLargeHint)}
 	}
 	return tree, nil
 }
@@ -98,15 +108,53 @@ func packageName(fsys fs.FS, file string) (string, *diag.Finding) {
 	return "_", nil
 }
 
+// programs finds what a profile may not bring along: tasks of cue cmd, and files
+// and code that are embedded. None of it would be run or read.
+func programs(file string, inst *build.Instance, seen map[*build.Instance]bool) (found diag.List) {
+	if seen[inst] {
+		return nil
+	}
+	seen[inst] = true
+	judge := func(at token.Pos, what string) {
+		f := atTop(file, NotCUE, what+" has no place in a profile", onlyImports)
+		f.Pos = cuePos(file, at)
+		found = append(found, f)
+	}
+	for _, f := range inst.Files {
+		ast.Walk(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ImportSpec:
+				if strings.HasPrefix(n.Path.Value, `"tool/`) {
+					judge(n.Pos(), "the import of "+n.Path.Value)
+				}
+			case *ast.Attribute:
+				if name, _ := n.Split(); name == "embed" || name == "extern" {
+					judge(n.Pos(), "the attribute @"+name)
+				}
+			}
+			return true
+		}, nil)
+	}
+	for _, imported := range inst.Imports {
+		found = append(found, programs(file, imported, seen)...)
+	}
+	return found
+}
+
+const onlyImports = "import packages of the profile's own module or of CUE's standard library"
+
 func cueFindings(file string, err error) diag.List {
 	var all diag.List
-	for _, e := range cueerrors.Errors(err) {
-		f := atTop(file, NotCUE, "the CUE does not evaluate: "+strings.TrimSpace(e.Error()), "")
+	for i, e := range cueerrors.Errors(err) {
+		if i == maxFindings {
+			break
+		}
+		f := atTop(file, NotCUE, clipTo("the CUE does not evaluate: "+strings.TrimSpace(e.Error()), maxMessage), "")
 		if p, ok := errorPos(file, e); ok {
 			f.Pos = p
 		}
 		if strings.Contains(f.Message, "cannot find module") || strings.Contains(f.Message, errOffline.Error()) {
-			f.Hint = "import packages of the profile's own module or of CUE's standard library"
+			f.Hint = onlyImports
 		}
 		all = append(all, f)
 	}
@@ -141,13 +189,16 @@ func cuePos(file string, p token.Pos) diag.Pos {
 type cueReader struct {
 	file  string
 	nodes int
+	bytes int // of text
 	deep  bool
 }
+
+func (r *cueReader) exceeded() bool { return r.deep || r.nodes > MaxNodes || r.bytes > MaxSize }
 
 func (r *cueReader) node(v cue.Value, pos diag.Pos, depth int) *node {
 	r.nodes++
 	r.deep = r.deep || depth > MaxDepth
-	if r.deep || r.nodes > MaxNodes {
+	if r.exceeded() {
 		return &node{kind: rejected, pos: pos}
 	}
 	if d, ok := v.Default(); ok {
@@ -161,6 +212,7 @@ func (r *cueReader) node(v cue.Value, pos diag.Pos, depth int) *node {
 	}
 	n := scalarOf(v)
 	n.pos = pos
+	r.bytes += len(n.literal)
 	return n
 }
 
@@ -169,7 +221,9 @@ func (r *cueReader) mapping(v cue.Value, pos diag.Pos, depth int) *node {
 	fields, err := v.Fields()
 	for err == nil && fields.Next() {
 		value := fields.Value()
-		out.fields = append(out.fields, field{fields.Selector().Unquoted(), r.node(value, r.keyPos(value, pos), depth+1)})
+		key := fields.Selector().Unquoted()
+		r.bytes += len(key)
+		out.fields = append(out.fields, field{key, r.node(value, r.keyPos(value, pos), depth+1)})
 	}
 	return out
 }
@@ -225,7 +279,10 @@ func scalarOf(v cue.Value) *node {
 // boundedFS refuses files beyond MaxSize, one by one and together.
 type boundedFS struct {
 	fs.FS
-	total atomic.Int64
+	sync.Mutex
+	sizes    map[string]int64 // in bytes, of the files that were opened
+	total    int64
+	exceeded bool
 }
 
 // Open opens a file within what is left of the bound.
@@ -234,13 +291,28 @@ func (b *boundedFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() && !info.Mode().IsRegular() {
+	if info.IsDir() {
+		return b.FS.Open(name)
+	}
+	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
 	}
-	if info.Mode().IsRegular() && b.total.Add(info.Size()) > MaxSize {
+	if !b.grant(name, info.Size()) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errTooLarge}
 	}
 	return b.FS.Open(name)
+}
+
+// Stat looks at a file without opening it.
+func (b *boundedFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(b.FS, name) }
+
+func (b *boundedFS) grant(name string, size int64) bool {
+	b.Lock()
+	defer b.Unlock()
+	b.total += size - b.sizes[name]
+	b.sizes[name] = size
+	b.exceeded = b.exceeded || b.total > MaxSize
+	return !b.exceeded
 }
 
 var errOffline = errors.New("no registry is asked for modules")

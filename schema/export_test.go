@@ -12,7 +12,7 @@ import (
 // ReadJSON is the profile as the JSON that it stands for; ok is false when
 // reading alone refuses it, and no schema is asked.
 func ReadJSON(fsys fs.FS, file string) (data []byte, ok bool) {
-	root, findings := read(fsys, file)
+	root, findings := new(Loader).read(fsys, file)
 	if root == nil || len(findings) > 0 {
 		return nil, false
 	}

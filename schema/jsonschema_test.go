@@ -23,9 +23,9 @@ var unsaid = map[string]string{
 	"a whole number 10000000.0":     "1.0 is an integer in JSON Schema",
 }
 
-// Each place of the profile is asked about values of every kind: what CUE
+// Each place of the profile is asked about values of every kind: what the loader
 // accepts, the schema accepts, and it refuses the same but for what is unsaid.
-func TestJSONSchemaJudgesAsCUEDoes(t *testing.T) {
+func TestJSONSchemaJudgesAsTheLoaderDoes(t *testing.T) {
 	s := compiledSchema(t)
 	e := &exporter{schema: s, defs: &node{kind: mapping}, done: map[*node]bool{}}
 	root, err := e.generate(s.profile.value)
@@ -35,7 +35,6 @@ func TestJSONSchemaJudgesAsCUEDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &walk{schema: s, judged: map[judgement]bool{}}
 	left := map[string]string{}
 	all := places(t, e, root, s.profile)
 	for i, p := range all {
@@ -46,18 +45,18 @@ func TestJSONSchemaJudgesAsCUEDoes(t *testing.T) {
 	for i, p := range all {
 		judge := compileAt(t, c, "/$defs/"+strconv.Itoa(i))
 		for _, value := range values {
-			inCUE := w.accepts(value, p.shape)
+			loads := p.shape.accepts(value)
 			inJSON := judge.Validate(decodeJSON(t, value.appendJSON(nil))) == nil
 			key := p.shape.id + " " + value.literal
 			if p.shape.kinds&cue.NumberKind == cue.IntKind && value.kind == number {
 				key = "a whole number " + value.literal
 			}
 			switch {
-			case inCUE == inJSON:
-			case !inCUE && unsaid[key] != "":
+			case loads == inJSON:
+			case !loads && unsaid[key] != "":
 				left[key] = unsaid[key]
 			default:
-				t.Errorf("%s: %s %q: CUE says %t, the schema %t", p.path, value.kind, value.literal, inCUE, inJSON)
+				t.Errorf("%s: %s %q: the loader says %t, the schema %t", p.path, value.kind, value.literal, loads, inJSON)
 			}
 		}
 	}

@@ -10,25 +10,15 @@ import (
 	"cuelang.org/go/cue"
 )
 
-// judgement is one value under one constraint; profiles repeat most of theirs.
-type judgement struct {
-	shape   string
-	kind    kind
-	literal string
-}
-
-// accepts lets CUE judge a scalar, or a list that is empty.
-func (w *walk) accepts(n *node, s *shape) bool {
-	if n.kind == mapping || n.kind == list && len(n.items) > 0 || n.kind >= null {
+// accepts judges a scalar, or a list that is empty.
+func (s *shape) accepts(n *node) bool {
+	switch {
+	case n.kind == list:
+		return len(n.items) == 0 && s.empty
+	case n.kind == mapping || n.kind >= null:
 		return false
 	}
-	j := judgement{s.id, n.kind, n.literal}
-	ok, known := w.judged[j]
-	if !known {
-		ok = s.value.Unify(w.cueValue(n)).Validate(cue.Concrete(true)) == nil && inCalendar(s.id, n.literal)
-		w.judged[j] = ok
-	}
-	return ok
+	return s.rule(n) && inCalendar(s.id, n.literal)
 }
 
 // inCalendar refuses 30 February, which has the pattern of a date.
@@ -50,17 +40,6 @@ func outOfRange(definition, literal string) bool {
 	return errors.As(calendarError(definition, literal), &err) && strings.HasSuffix(err.Message, "out of range")
 }
 
-func (w *walk) cueValue(n *node) cue.Value {
-	switch n.kind {
-	case list:
-		return w.schema.ctx.NewList()
-	case text:
-		return w.schema.ctx.Encode(n.literal)
-	default:
-		return w.schema.ctx.CompileString(n.literal)
-	}
-}
-
 func (w *walk) invalid(n *node, s *shape, path string) {
 	f := w.report(n.pos, InvalidValue, path, fmt.Sprintf("%s is %s, expected %s", path, describe(n), s.expected()))
 	near, ok := nearest(n.literal, s.choices)
@@ -75,7 +54,7 @@ func (w *walk) invalid(n *node, s *shape, path string) {
 		f.Hint = "leave the field out, or give it a value"
 	case n.kind == incomplete:
 		f.Hint = "give it one concrete value"
-	case (n.kind == number || n.kind == boolean) && w.accepts(&node{kind: text, literal: n.literal}, s):
+	case (n.kind == number || n.kind == boolean) && s.accepts(&node{kind: text, literal: n.literal}):
 		f.Hint = fmt.Sprintf("put it in quotes: %q", n.literal)
 	}
 }
@@ -118,9 +97,18 @@ func describe(n *node) string {
 
 // clip keeps a finding on one line of a terminal.
 func clip(s string) string {
-	const limit = 60
-	if utf8.RuneCountInString(s) <= limit {
+	return clipTo(s, 60)
+}
+
+// clipTo cuts a text to so many characters.
+func clipTo(s string, limit int) string {
+	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	return string([]rune(s)[:limit]) + "…"
+	end := 0
+	for range limit {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	return s[:end] + "…"
 }

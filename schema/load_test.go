@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/profile"
 	"github.com/meshgen/meshgen/schema"
 )
@@ -166,26 +165,6 @@ func TestFindingsAreTheSameEveryTime(t *testing.T) {
 			t.Fatalf("findings differ:\n%s", diff)
 		}
 	}
-}
-
-func FuzzLoad(f *testing.F) {
-	base, err := os.ReadFile("testdata/minimal.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(base)
-	f.Add([]byte("a: &a [*a]\n<<: *a\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, findings := schema.Load(fstest.MapFS{"profile.yaml": {Data: data}}, "profile.yaml")
-		if (p == nil) != findings.HasErrors() {
-			t.Errorf("profile %v beside findings %v", p, findings)
-		}
-		for _, finding := range findings {
-			if finding.Line < 1 || finding.Column < 1 || strings.HasPrefix(finding.Message, "decode") {
-				t.Errorf("finding %v", diag.List{finding})
-			}
-		}
-	})
 }
 
 func BenchmarkLoad(b *testing.B) {

@@ -11,26 +11,42 @@ import (
 
 // Name reads no more of a profile than the cluster's name and where it stands;
 // ok is false when that alone cannot be read. Load says what is wrong.
-func Name(fsys fs.FS, file string) (name string, pos diag.Pos, ok bool) {
+func (l *Loader) Name(fsys fs.FS, file string) (name string, pos diag.Pos, ok bool) {
 	if path.Ext(file) == ".cue" {
-		p, _ := Load(fsys, file)
+		p, _ := l.Load(fsys, file)
 		if p == nil {
 			return "", pos, false
 		}
 		return p.Metadata.Name, p.Pos("metadata.name"), true
 	}
 	data, err := ReadBounded(fsys, file)
-	if err != nil {
+	if err != nil || unparsable(file, data) != nil {
 		return "", pos, false
 	}
-	var doc struct {
-		Metadata struct {
-			Name yaml.Node `yaml:"name"`
-		} `yaml:"metadata"`
-	}
-	if yaml.Unmarshal(data, &doc) != nil || doc.Metadata.Name.Value == "" {
+	// A node, for into anything else each key is compared with all others.
+	var doc yaml.Node
+	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
 		return "", pos, false
 	}
-	n := doc.Metadata.Name
+	n := valueOf(valueOf(doc.Content[0], "metadata"), "name")
+	if n == nil || n.Value == "" {
+		return "", pos, false
+	}
 	return n.Value, diag.Pos{File: file, Line: n.Line, Column: n.Column}, true
+}
+
+// valueOf is the value of a key of a mapping, through an alias, or nil.
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	if n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
 }

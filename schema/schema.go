@@ -16,13 +16,18 @@ import (
 const (
 	MaxSize  = 8 << 20 // bytes of a file, or of all files of a CUE profile
 	MaxDepth = 64      // levels of nesting
-	MaxNodes = 1 << 20 // fields and items, aliases expanded
+	MaxNodes = 1 << 18 // fields and items, aliases expanded; 5,000 services need 200,000
+
+	maxSigns    = 1 << 19 // characters of a YAML file that may begin a field or an item
+	maxFindings = 1000    // of one profile
+	maxMessage  = 1000    // characters of a finding's message, subject or hint
 )
 
 // The ids of the findings that this package makes.
 const (
 	Unreadable       = "schema/unreadable"
 	TooLarge         = "schema/too-large"
+	TooMany          = "schema/too-many-findings"
 	NotYAML          = "schema/not-yaml"
 	NotCUE           = "schema/not-cue"
 	UnknownField     = "schema/unknown-field"
@@ -44,53 +49,72 @@ func Load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
 // Loader loads one profile after another with one compiled schema; the zero
 // Loader has still to compile it. It is for one goroutine, as a CUE context is.
 type Loader struct {
-	schema *compiled
-	judged map[judgement]bool // by CUE; profiles of a fleet have most of their values in common
-}
+	// Evaluator evaluates CUE profiles within bounds of time and memory; without
+	// one they are evaluated in this process, where there are none.
+	Evaluator *Evaluator
 
-// contextValues is how many values a CUE context may judge before the Loader
-// takes a new one: a context never gives memory back.
-const contextValues = 1 << 14
+	schema *compiled
+}
 
 // Load is the package's Load.
 func (l *Loader) Load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
-	root, findings := read(fsys, file)
-	if root == nil {
-		return nil, findings.Sorted()
-	}
-	if err := l.ready(); err != nil {
-		return nil, append(findings, atTop(file, Unreadable, err.Error(), ""))
-	}
-	w := &walk{schema: l.schema, positions: map[string]diag.Pos{}, judged: l.judged, findings: findings}
-	if !w.document(root) {
-		return nil, w.findings.Sorted()
-	}
-	fill(root, l.schema.defaults)
-	p, err := decode(root)
-	if err != nil {
-		return nil, append(w.findings, atTop(file, InvalidValue, err.Error(), "")).Sorted()
-	}
-	p.File, p.Positions = file, w.positions
-	surviveByZones(p)
-	findings = append(w.findings, check(p)...).Sorted()
+	p, findings := l.load(fsys, file)
+	findings = presented(findings)
 	if findings.HasErrors() {
 		return nil, findings
 	}
 	return p, findings
 }
 
-// ready compiles the schema, at first and when the context has grown old. What
-// it has judged is remembered for as long.
-func (l *Loader) ready() error {
-	if l.schema != nil && len(l.judged) < contextValues {
+func (l *Loader) load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
+	root, findings := l.read(fsys, file)
+	if root == nil {
+		return nil, findings
+	}
+	if err := l.ready(); err != nil {
+		return nil, append(findings, atTop(file, Unreadable, err.Error(), ""))
+	}
+	w := &walk{schema: l.schema, positions: map[string]diag.Pos{}, findings: findings}
+	if !w.document(root) || w.full() {
+		return nil, w.findings
+	}
+	fill(root, l.schema.defaults)
+	p, err := decode(root)
+	if err != nil {
+		return nil, append(w.findings, atTop(file, InvalidValue, err.Error(), ""))
+	}
+	p.File, p.Positions = file, w.positions
+	surviveByZones(p)
+	return p, append(w.findings, check(p)...)
+}
+
+// presented sorts the findings and cuts them to what a person can read, each of
+// them and all together.
+func presented(findings diag.List) diag.List {
+	for i := range findings {
+		f := &findings[i]
+		f.Message, f.Subject, f.Hint = clipTo(f.Message, maxMessage), clipTo(f.Subject, maxMessage), clipTo(f.Hint, maxMessage)
+	}
+	sorted := findings.Sorted()
+	if len(sorted) < maxFindings {
+		return sorted
+	}
+	more := sorted[maxFindings-1]
+	more.ID, more.Subject = TooMany, ""
+	more.Message = fmt.Sprintf("%d findings and more: the rest of the profile was not judged", maxFindings-1)
+	more.Hint = "mend these first"
+	return append(sorted[:maxFindings-1], more)
+}
+
+func (l *Loader) ready() (err error) {
+	if l.schema != nil {
 		return nil
 	}
-	s, err := compile()
-	l.schema, l.judged = s, map[judgement]bool{}
+	l.schema, err = compile()
 	return err
 }
 
-func read(fsys fs.FS, file string) (*node, diag.List) {
+func (l *Loader) read(fsys fs.FS, file string) (*node, diag.List) {
 	switch path.Ext(file) {
 	case ".yaml", ".yml":
 		data, problem := readFile(fsys, file)
@@ -99,7 +123,7 @@ func read(fsys fs.FS, file string) (*node, diag.List) {
 		}
 		return readYAML(file, data)
 	case ".cue":
-		return readCUE(fsys, file)
+		return l.readCUE(fsys, file)
 	}
 	return nil, diag.List{atTop(file, Unreadable,
 		fmt.Sprintf("%s is not a profile by its name", file), "name it profile.yaml, profile.yml or profile.cue")}
@@ -108,7 +132,7 @@ func read(fsys fs.FS, file string) (*node, diag.List) {
 func readFile(fsys fs.FS, file string) ([]byte, *diag.Finding) {
 	data, err := ReadBounded(fsys, file)
 	if errors.Is(err, errTooLarge) {
-		f := atTop(file, TooLarge, fmt.Sprintf("the file is larger than %d bytes", MaxSize), "split the cluster, or leave out what formulas do not read")
+		f := atTop(file, TooLarge, fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20), tooLargeHint)
 		return nil, &f
 	}
 	if err != nil {
@@ -137,6 +161,10 @@ func ReadBounded(fsys fs.FS, file string) ([]byte, error) {
 	if info.Size() > MaxSize {
 		return nil, errTooLarge
 	}
+	return readOpened(fsys, file)
+}
+
+func readOpened(fsys fs.FS, file string) ([]byte, error) {
 	f, err := fsys.Open(file)
 	if err != nil {
 		return nil, err

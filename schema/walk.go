@@ -11,15 +11,18 @@ import (
 )
 
 // walk goes once over a profile beside the schema's shape. It finds unknown,
-// missing and duplicate fields itself, for CUE shows them in rounds, and lets
-// CUE judge each value by its own constraint, so that no error hides another.
+// missing and duplicate fields itself, for CUE shows them in rounds, and judges
+// each value by its own constraint, so that no error hides another.
 // What it refuses it takes out of the tree: what is left decodes.
 type walk struct {
 	schema    *compiled
 	positions map[string]diag.Pos
-	judged    map[judgement]bool
 	findings  diag.List
 }
+
+// full reports whether there are as many findings as are shown. One mistake made
+// everywhere is not worth the time and the memory of the rest.
+func (w *walk) full() bool { return len(w.findings) >= maxFindings }
 
 func (w *walk) report(at diag.Pos, id, subject, message string) *diag.Finding {
 	w.findings = append(w.findings, diag.Finding{
@@ -36,10 +39,14 @@ func (w *walk) document(root *node) bool {
 		return false
 	}
 	for _, name := range []string{"apiVersion", "kind"} {
-		if n := root.get(name); n != nil && !w.accepts(n, w.schema.profile.fields[name]) {
-			w.invalid(n, w.schema.profile.fields[name], name)
-			return false
+		n := root.get(name)
+		if n == nil || w.schema.profile.fields[name].accepts(n) {
+			continue
 		}
+		if n.kind != rejected {
+			w.invalid(n, w.schema.profile.fields[name], name)
+		}
+		return false
 	}
 	return w.node(root, w.schema.profile, "")
 }
@@ -50,15 +57,15 @@ func (w *walk) node(n *node, s *shape, path string) bool {
 		w.positions[path] = n.pos
 	}
 	switch {
-	case n.kind == rejected:
+	case n.kind == rejected || w.full():
 		return false
 	case n.kind == mapping && s.kinds&cue.StructKind != 0:
 		w.mapping(n, s, path)
 		return true
-	case n.kind == list && s.kinds&cue.ListKind != 0 && (len(n.items) > 0 || w.accepts(n, s)):
+	case n.kind == list && s.kinds&cue.ListKind != 0 && (len(n.items) > 0 || s.accepts(n)):
 		w.list(n, s, path)
 		return true
-	case w.accepts(n, s):
+	case s.accepts(n):
 		return true
 	}
 	w.invalid(n, s, path)
@@ -86,6 +93,9 @@ func (w *walk) mapping(n *node, s *shape, path string) {
 	first := map[string]diag.Pos{}
 	var kept []field
 	for _, f := range n.fields {
+		if w.full() {
+			return
+		}
 		at := fieldPath(path, f.key)
 		if p, twice := first[f.key]; twice {
 			w.report(f.value.pos, DuplicateField, at, fmt.Sprintf("%s stands twice, first on line %d", at, p.Line)).Hint = "keep one of them"
@@ -115,7 +125,7 @@ func missingHint(name string, s *shape) string {
 
 func (w *walk) field(f field, s *shape, at string) bool {
 	if s.each != nil {
-		if !w.accepts(&node{kind: text, literal: f.key}, s.keys) {
+		if !s.keys.accepts(&node{kind: text, literal: f.key}) {
 			w.report(f.value.pos, InvalidValue, at, fmt.Sprintf("the key %q, expected %s", clip(f.key), s.keys.expected()))
 			return false
 		}

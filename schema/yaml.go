@@ -18,10 +18,8 @@ import (
 // readYAML turns the one document of a file into a tree, with aliases and merge
 // keys expanded. The root is nil when the file is not one YAML mapping.
 func readYAML(file string, data []byte) (*node, diag.List) {
-	if at := binaryAt(data); at >= 0 {
-		f := atTop(file, NotYAML, "the file is not UTF-8 text", "save it as UTF-8")
-		f.Line, f.Column = lineColumn(data, at)
-		return nil, diag.List{f}
+	if problem := unparsable(file, data); problem != nil {
+		return nil, diag.List{*problem}
 	}
 	docs := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -36,10 +34,65 @@ func readYAML(file string, data []byte) (*node, diag.List) {
 		r.findings = append(r.findings, syntaxError(file, data, err))
 	}
 	root := r.node(doc.Content[0], diag.Pos{File: file, Line: 1, Column: 1}, 0)
-	if r.stopped {
+	if r.stopped || len(r.findings) >= maxFindings {
 		return nil, r.findings
 	}
 	return root, r.findings
+}
+
+// unparsable finds what the parser would not bear, or not in time and memory.
+func unparsable(file string, data []byte) *diag.Finding {
+	var f diag.Finding
+	at := binaryAt(data)
+	if at >= 0 {
+		f = atTop(file, NotYAML, "the file is not UTF-8 text", "save it as UTF-8")
+	} else if at = directiveAt(data); at >= 0 {
+		f = atTop(file, NotYAML, "the file has a directive, which a profile has no use for", "leave the line out")
+	} else if at = crowdedAt(data); at >= 0 {
+		f = atTop(file, TooLarge, fmt.Sprintf("the file has more than %d characters that may begin a field or an item", maxSigns), tooLargeHint)
+	} else {
+		return nil
+	}
+	f.Line, f.Column = lineColumn(data, at)
+	return &f
+}
+
+const tooLargeHint = "split the cluster, or leave out what formulas do not read"
+
+// directiveAt is the offset of a line that gives tags other names, or -1: the
+// parser compares each with all before it.
+func directiveAt(data []byte) int {
+	directive := []byte("%TAG")
+	if bytes.HasPrefix(data, directive) {
+		return 0
+	}
+	for _, end := range []string{"\n", "\r", "\u0085", "\u2028", "\u2029", "\ufeff"} {
+		if at := bytes.Index(data, append([]byte(end), directive...)); at >= 0 {
+			return at + len(end)
+		}
+	}
+	return -1
+}
+
+// crowdedAt is the offset where the file has had maxSigns characters that may
+// begin a field, an item or a comment, or -1. The parser makes at most two nodes
+// of each, and takes a quarter of a kilobyte for a node.
+func crowdedAt(data []byte) int {
+	signs := 0
+	for i, c := range data {
+		switch c {
+		case ',', '[', '{', ':', '#':
+			signs++
+		case '-', '?':
+			if i+1 == len(data) || data[i+1] <= ' ' || data[i+1] >= utf8.RuneSelf || bytes.IndexByte([]byte(",[]{}"), data[i+1]) >= 0 {
+				signs++
+			}
+		}
+		if signs > maxSigns {
+			return i
+		}
+	}
+	return -1
 }
 
 // binaryAt is the offset of the first byte that no text has, or -1.
@@ -89,6 +142,7 @@ type yamlReader struct {
 	file     string
 	findings diag.List
 	nodes    int
+	bytes    int // of text
 	stopped  bool
 }
 
@@ -112,13 +166,16 @@ func (r *yamlReader) stop(at *yaml.Node, message, hint string) *node {
 
 func (r *yamlReader) node(n *yaml.Node, pos diag.Pos, depth int) *node {
 	r.nodes++
+	r.bytes += len(n.Value)
 	switch {
-	case r.stopped:
+	case r.stopped || len(r.findings) >= maxFindings:
 		return &node{kind: null}
+	case r.bytes > MaxSize:
+		return r.stop(n, fmt.Sprintf("the document has more than %d MiB of text once its aliases are expanded", MaxSize>>20), "use fewer aliases, or split the cluster")
 	case depth > MaxDepth:
-		return r.stop(n, fmt.Sprintf("the document is nested deeper than %d levels", MaxDepth), "an alias inside its own anchor nests without end")
+		return r.stop(n, fmt.Sprintf("the document is nested deeper than %d levels", MaxDepth), "no field of a profile is deeper than a few levels; an alias inside its own anchor nests without end")
 	case r.nodes > MaxNodes:
-		return r.stop(n, fmt.Sprintf("the document has more than %d fields and items once its aliases are expanded", MaxNodes), "use fewer aliases")
+		return r.stop(n, fmt.Sprintf("the document has more than %d fields and items once its aliases are expanded", MaxNodes), "use fewer aliases, or split the cluster")
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -144,6 +201,7 @@ func (r *yamlReader) mapping(n *yaml.Node, pos diag.Pos, depth int) *node {
 		if key.Kind == yaml.AliasNode {
 			key = key.Alias
 		}
+		r.bytes += len(key.Value)
 		switch {
 		case key.Kind != yaml.ScalarNode:
 			r.report(n.Content[i], NotYAML, "a key is not a plain name", "")

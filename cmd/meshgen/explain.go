@@ -8,9 +8,10 @@ import (
 
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/plan"
+	"github.com/meshgen/meshgen/schema"
 )
 
-func newExplain(s streams) *cobra.Command {
+func newExplain(s streams, cue *schema.Evaluator) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain PROFILE [SUBJECT...]",
 		Short: "Print how a decision was computed: its inputs, its formulas, their numbers",
@@ -20,7 +21,7 @@ func newExplain(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := decide(path)
+			o, err := newWorker(cue).decide(path)
 			if err != nil {
 				return err
 			}

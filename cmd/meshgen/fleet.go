@@ -16,6 +16,7 @@ import (
 // cluster at a time, in the order of the paths.
 type fleet struct {
 	streams
+	cue   *schema.Evaluator
 	chart string
 	base  string // folder of the user's own kustomization, of the one cluster that there is then
 	shard shard
@@ -61,6 +62,10 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 // worker walks one profile at a time, with one compiled schema for all of them.
 type worker struct{ loader schema.Loader }
 
+func newWorker(cue *schema.Evaluator) *worker {
+	return &worker{schema.Loader{Evaluator: cue}}
+}
+
 type result struct {
 	outcome *outcome
 	err     error
@@ -79,7 +84,7 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 	slots := make(chan struct{}, 2*cores)
 	workers := make(chan *worker, cores)
 	for range cores {
-		workers <- &worker{}
+		workers <- newWorker(f.cue)
 	}
 	go func() {
 		for i, m := range members {

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/meshgen/meshgen/generators"
 	"github.com/meshgen/meshgen/internal/artifact"
@@ -37,12 +40,10 @@ func (o *outcome) add(found diag.List, onError status) (ended bool) {
 }
 
 // decide runs the line up to the plan.
-func decide(path string) (*outcome, error) { return new(worker).decide(path) }
-
 func (w *worker) decide(path string) (*outcome, error) {
 	o := &outcome{}
 	fsys, name, prefix := open(path)
-	p, found := w.loader.Load(fsys, name)
+	p, found := w.load(fsys, name)
 	absolute(p, found, prefix)
 	if o.add(found, invalid) || p == nil {
 		return o, nil
@@ -55,6 +56,19 @@ func (w *worker) decide(path string) (*outcome, error) {
 	o.plan = pl
 	o.add(pl.Findings, invalid)
 	return o, nil
+}
+
+// loading is what memory a profile should be read in, in bytes: the limit makes
+// the collector work harder, and is lifted once the profile is known to be sound.
+const loading = 320 << 20
+
+// load reads a profile; GOMEMLIMIT overrides the limit.
+func (w *worker) load(fsys fs.FS, name string) (*profile.Profile, diag.List) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(loading)
+		defer debug.SetMemoryLimit(math.MaxInt64)
+	}
+	return w.loader.Load(fsys, name)
 }
 
 // walk runs the whole line for one profile: decide, generate, prove, gate,

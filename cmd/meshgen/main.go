@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/meshgen/meshgen/schema"
 )
 
 // garbage is how much of it, in percent of what lives, may lie about before it is
@@ -35,7 +37,9 @@ type streams struct {
 func run(args []string, s streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	root := newRoot(s)
+	cue := newEvaluator()
+	defer cue.Close()
+	root := newRoot(s, cue)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if status := status(0); errors.As(err, &status) {
@@ -48,7 +52,7 @@ func run(args []string, s streams) int {
 	return int(clean)
 }
 
-func newRoot(s streams) *cobra.Command {
+func newRoot(s streams, cue *schema.Evaluator) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "meshgen",
 		Short: "Safe values for an Istio mesh, computed from one cluster profile",
@@ -65,6 +69,6 @@ clean.`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(newValidate(s), newRender(s), newPlan(s), newExplain(s), newPolicy(s), newSchema(s), newVersion(s))
+	root.AddCommand(newValidate(s, cue), newRender(s, cue), newPlan(s, cue), newExplain(s, cue), newPolicy(s), newSchema(s), newVersion(s), newEvaluate(s))
 	return root
 }

@@ -20,7 +20,7 @@ type member struct {
 // membersOf are the profiles with their names, in the order of their paths. The
 // name of one alone is read only where it is needed: that takes a fifth of the
 // time of loading it.
-func membersOf(paths []string, needed bool) []member {
+func membersOf(cue *schema.Evaluator, paths []string, needed bool) []member {
 	if len(paths) == 1 && !needed {
 		return []member{{path: paths[0]}}
 	}
@@ -30,7 +30,7 @@ func membersOf(paths []string, needed bool) []member {
 	for i, path := range paths {
 		slots <- struct{}{}
 		group.Go(func() {
-			all[i] = memberOf(path)
+			all[i] = memberOf(cue, path)
 			<-slots
 		})
 	}
@@ -38,9 +38,9 @@ func membersOf(paths []string, needed bool) []member {
 	return all
 }
 
-func memberOf(path string) member {
+func memberOf(cue *schema.Evaluator, path string) member {
 	fsys, file, prefix := open(path)
-	name, pos, ok := schema.Name(fsys, file)
+	name, pos, ok := (&schema.Loader{Evaluator: cue}).Name(fsys, file)
 	if !ok {
 		return member{path: path} // what is wrong with it, its own line will say
 	}

@@ -7,9 +7,10 @@ import (
 
 	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/review"
+	"github.com/meshgen/meshgen/schema"
 )
 
-func newPlan(s streams) *cobra.Command {
+func newPlan(s streams, cue *schema.Evaluator) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "plan PROFILE",
@@ -24,7 +25,7 @@ func newPlan(s streams) *cobra.Command {
 			if !ok {
 				return fmt.Errorf("output format %q: use text, markdown or json", format)
 			}
-			o, err := decide(path)
+			o, err := newWorker(cue).decide(path)
 			if err != nil {
 				return err
 			}

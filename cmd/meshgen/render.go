@@ -6,18 +6,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshgen/meshgen/internal/output"
+	"github.com/meshgen/meshgen/schema"
 )
 
 // rendering is one render command.
 type rendering struct {
 	streams
+	cue               *schema.Evaluator
 	root, chart, base string
 	check             bool
 	shard             shard
 }
 
-func newRender(s streams) *cobra.Command {
-	r := rendering{streams: s}
+func newRender(s streams, cue *schema.Evaluator) *cobra.Command {
+	r := rendering{streams: s, cue: cue}
 	cmd := &cobra.Command{
 		Use:   "render PROFILE|FOLDER... -o DIR",
 		Short: "Write each cluster's files, or show what would change with --check",
@@ -58,9 +60,9 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	members := membersOf(paths, fleetwide || !r.shard.whole())
+	members := membersOf(r.cue, paths, fleetwide || !r.shard.whole())
 	clusters, known := clustersOf(members)
-	worst, err := fleet{streams: r.streams, chart: r.chart, base: r.base, shard: r.shard, each: func(o *outcome) (status, error) {
+	worst, err := fleet{streams: r.streams, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, each: func(o *outcome) (status, error) {
 		known = known && o.profile != nil
 		return r.put(o)
 	}}.run(cmd.Context(), members)

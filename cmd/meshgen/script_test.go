@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": expectStatus, "replace": replace, "zeros": zeros,
+			"status": expectStatus, "replace": replace, "zeros": zeros, "last": last,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples/clusters"))
@@ -89,6 +89,19 @@ func zeros(ts *testscript.TestScript, neg bool, args []string) {
 	at := ts.MkAbs(args[1])
 	ts.Check(os.WriteFile(at, nil, 0o644))
 	ts.Check(os.Truncate(at, n))
+}
+
+// last is the script command "last N": standard error without all before its last
+// N lines is the file last.
+func last(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: last N")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	all := strings.SplitAfter(ts.ReadFile("stderr"), "\n")
+	end := all[max(len(all)-1-n, 0):]
+	ts.Check(os.WriteFile(ts.MkAbs("last"), []byte(strings.Join(end, "")), 0o644))
 }
 
 func lines(text string) string { return strings.ReplaceAll(text, `\n`, "\n") }

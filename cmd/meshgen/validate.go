@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/meshgen/meshgen/schema"
 )
 
-func newValidate(s streams) *cobra.Command {
-	f := fleet{streams: s, each: func(o *outcome) (status, error) {
+func newValidate(s streams, cue *schema.Evaluator) *cobra.Command {
+	f := fleet{streams: s, cue: cue, each: func(o *outcome) (status, error) {
 		if o.status == clean {
 			fmt.Fprintf(s.out, "%s: valid\n", o.cluster)
 		}
@@ -22,7 +24,7 @@ func newValidate(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			worst, err := f.run(cmd.Context(), membersOf(paths, !f.shard.whole()))
+			worst, err := f.run(cmd.Context(), membersOf(cue, paths, !f.shard.whole()))
 			if err != nil {
 				return err
 			}
