@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -41,9 +39,10 @@ func (o *outcome) add(found diag.List, onError status) (ended bool) {
 
 // decide runs the line up to the plan.
 func (w *worker) decide(path string) (*outcome, error) {
+	defer limitMemory()()
 	o := &outcome{}
 	fsys, name, prefix := open(path)
-	p, found := w.load(fsys, name)
+	p, found := w.loader.Load(fsys, name)
 	absolute(p, found, prefix)
 	if o.add(found, invalid) || p == nil {
 		return o, nil
@@ -58,17 +57,17 @@ func (w *worker) decide(path string) (*outcome, error) {
 	return o, nil
 }
 
-// loading is what memory a profile should be read in, in bytes: the limit makes
-// the collector work harder, and is lifted once the profile is known to be sound.
-const loading = 320 << 20
+// deciding is what memory a profile should be read and planned in, in bytes: the
+// limit makes the collector work harder, and is lifted once the profile is known to
+// be sound. GOMEMLIMIT overrides it.
+const deciding = 340 << 20
 
-// load reads a profile; GOMEMLIMIT overrides the limit.
-func (w *worker) load(fsys fs.FS, name string) (*profile.Profile, diag.List) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(loading)
-		defer debug.SetMemoryLimit(math.MaxInt64)
+func limitMemory() (lift func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
 	}
-	return w.loader.Load(fsys, name)
+	before := debug.SetMemoryLimit(deciding)
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // walk runs the whole line for one profile: decide, generate, prove, gate,

@@ -17,6 +17,7 @@ func newPlan(s streams, cue *schema.Evaluator) *cobra.Command {
 		Short: "Print every decision for a cluster, with what was found on the way",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			defer limitMemory()()
 			path, err := onlyProfile(args[0])
 			if err != nil {
 				return err
