@@ -12,6 +12,7 @@ const (
 
 // fault is something that goes wrong at a moment.
 type fault struct {
+	name  string // without its moment
 	kind  int
 	at    int64
 	until int64 // of a silence

@@ -20,6 +20,7 @@ type world struct {
 
 	pods    int // that run at minute 0
 	scaling scaling
+	needs   *scaling // whose threshold says how many pods the mesh needs
 
 	steps  []step // what the mesh is, the first of them at minute 0
 	faults []fault
