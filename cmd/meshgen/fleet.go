@@ -16,10 +16,11 @@ import (
 // cluster at a time, in the order of the paths.
 type fleet struct {
 	streams
-	chart string
-	base  string // folder of the user's own kustomization, of the one cluster that there is then
-	shard shard
-	each  func(*outcome) (status, error)
+	chart  string
+	base   string // folder of the user's own kustomization, of the one cluster that there is then
+	shard  shard
+	report bool // simulate each cluster's day
+	each   func(*outcome) (status, error)
 }
 
 // run returns the worst status. A failure of one cluster is printed and does
@@ -59,7 +60,10 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 }
 
 // worker walks one profile at a time, with one compiled schema for all of them.
-type worker struct{ loader schema.Loader }
+type worker struct {
+	loader schema.Loader
+	report bool
+}
 
 type result struct {
 	outcome *outcome
@@ -79,7 +83,7 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 	slots := make(chan struct{}, 2*cores)
 	workers := make(chan *worker, cores)
 	for range cores {
-		workers <- &worker{}
+		workers <- &worker{report: f.report}
 	}
 	go func() {
 		for i, m := range members {

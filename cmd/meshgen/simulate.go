@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/simulate"
 )
 
@@ -49,9 +52,9 @@ of the trials than --tolerate.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.Event, "event", "", "event whose day is played (default the one with most connections)")
 	flags.StringArrayVar(&o.Faults, "fault", nil, "KIND[=ARG][@WHEN] that goes wrong; again for more")
-	flags.IntVar(&o.Trials, "trials", 100, "trials of each world")
-	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the random numbers")
-	flags.Float64Var(&o.Tolerate, "tolerate", 0.01, "share of the trials in which a pod may be killed")
+	flags.IntVar(&o.Trials, "trials", usualTrials, "trials of each world")
+	flags.Uint64Var(&o.Seed, "seed", usualSeed, "seed of the random numbers")
+	flags.Float64Var(&o.Tolerate, "tolerate", usualTolerate, "share of the trials in which a pod may be killed")
 	flags.StringVarP(&format, "output", "o", "text", "text or json")
 	return cmd
 }
@@ -102,6 +105,32 @@ func play(cmd *cobra.Command, s streams, profile string, o simulate.Options, pri
 		return err
 	}
 	return safety(report).asError()
+}
+
+// The trials of a report that nobody asks more of.
+const (
+	usualTrials   = 100
+	usualSeed     = 1
+	usualTolerate = 0.01
+)
+
+// simulate plays the worst day of a cluster, and adds what became of it to the
+// cluster's files.
+func (o *outcome) simulate(ctx context.Context) error {
+	r, err := simulate.Run(ctx, o.profile, o.plan, simulate.Options{Trials: usualTrials, Seed: usualSeed, Tolerate: usualTolerate})
+	if err != nil {
+		return fmt.Errorf("simulate %s: %w", o.cluster, err)
+	}
+	for format, name := range map[string]string{"text": "simulation.txt", "json": "simulation.json"} {
+		var data bytes.Buffer
+		if err := simulateFormats[format](&data, o, r); err != nil {
+			return err
+		}
+		if err := o.tree.Add(artifact.File{Path: o.cluster + "/" + name, Owner: "simulate", Data: data.Bytes()}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // safety is the status of a report: denied where the planned world is not safe.

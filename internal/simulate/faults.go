@@ -9,8 +9,8 @@ import (
 )
 
 // FaultHelp says what can go wrong on a simulated day, and how it is written.
-const FaultHelp = `zone, node, pods=N or pods=N%, rollout and prometheus[=DURATION], each with @WHEN or at the
-worst moment; early=DURATION, load=FACTOR, no-prescale`
+const FaultHelp = "zone, node, pods=N, pods=N%, rollout, prometheus[=DURATION], each at the worst moment or with @WHEN, " +
+	"early=DURATION, load=FACTOR, no-prescale"
 
 // disturbed is what is given to go wrong: what changes the day itself, and what
 // strikes at a moment.

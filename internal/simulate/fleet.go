@@ -190,13 +190,12 @@ func (t *trial) reconcile() {
 		return
 	}
 	surge, unavailable := t.world.surge.up(t.desired), t.world.unavailable.down(t.desired)
-	for ; t.live < t.desired+surge && young < t.desired; young++ {
-		t.create()
-		starts++
-	}
 	for n := min(old, t.live-(t.desired-unavailable)-starts); n > 0; n-- {
 		t.remove(t.leastWorth(true))
 		old--
+	}
+	for ; t.live < t.desired+surge && young < t.desired; young++ {
+		t.create()
 	}
 	if t.rolling = old > 0 || young < t.desired; !t.rolling {
 		t.resize(t.desired)

@@ -17,11 +17,11 @@ type record struct {
 	restless bool  // it was not when it ended
 	hot      bool
 	pods     int64 // milliseconds of pods
-	minutes  []sample
+	minutes  []tally
 }
 
-// sample is one minute of a trial.
-type sample struct{ desired, ready, share, landed, killed int32 }
+// tally is one minute of a trial.
+type tally struct{ desired, ready, share, landed, killed int32 }
 
 // observed is what a trial sees of itself.
 type observed struct {
@@ -36,7 +36,7 @@ type observed struct {
 
 func (o *observed) begin(w *world) {
 	n := int(w.end/minute) + 1
-	o.record = record{minutes: make([]sample, 0, n)}
+	o.record = record{minutes: make([]tally, 0, n)}
 	o.share, o.stirred, o.calmed = 0, 0, 0
 	seconds := int(w.end/1000) + 2
 	if cap(o.seconds) < seconds {
@@ -79,8 +79,9 @@ func (t *trial) observe() {
 }
 
 // even says how many pods have less than a tenth of their share, and whether the
-// coefficient of variation is within 1.25·√((1 − 1/m)/μ). With sum S and squares Q
-// over m pods that is 16·(m·Q − S²) ≤ 25·(m − 1)·S.
+// mesh is balanced: 99 % of the proxies connected, and the coefficient of variation
+// within 1.25·√((1 − 1/m)/μ). With sum S and squares Q over m pods that is
+// 16·(m·Q − S²) ≤ 25·(m − 1)·S.
 func (t *trial) even() (idle int32, balanced bool) {
 	m, sum, squares := int64(len(t.ready)), int64(0), int64(0)
 	for _, id := range t.ready {
@@ -93,7 +94,8 @@ func (t *trial) even() (idle int32, balanced bool) {
 			idle++
 		}
 	}
-	return idle, 16*(m*squares-sum*sum) <= 25*(m-1)*sum
+	connected := 100*sum >= 99*int64(len(t.alive))
+	return idle, connected && 16*(m*squares-sum*sum) <= 25*(m-1)*sum
 }
 
 // minute takes a sample.
@@ -108,7 +110,7 @@ func (t *trial) minute() {
 	for _, n := range t.seconds[60*at : 60*at+60] {
 		landed += n
 	}
-	t.record.minutes = append(t.record.minutes, sample{int32(t.desired), int32(len(t.ready)), t.observed.share, landed, t.record.killed})
+	t.record.minutes = append(t.record.minutes, tally{int32(t.desired), int32(len(t.ready)), t.observed.share, landed, t.record.killed})
 	t.observed.share = 0
 }
 

@@ -2,25 +2,30 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// Text is the report for a terminal: both worlds side by side, and a verdict for
-// each.
+// Text is the report for a terminal: what both worlds run with and what became of
+// them, side by side, and a verdict on each.
 func (r *Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %d trials of each world, seed %d\n", r.Cluster, r.title(), r.Trials, r.Seed)
 	for _, m := range r.Marks {
 		fmt.Fprintf(&b, "  minute %-5s %s\n", number(m.Minute), m.Name)
 	}
-	fmt.Fprintln(&b)
+	fmt.Fprintf(&b, "\n%s", columns(r.settings()))
+	for _, w := range r.Worlds {
+		for _, line := range w.defaults() {
+			fmt.Fprintf(&b, "%s has the %s\n", w.Name, line)
+		}
+	}
+	fmt.Fprintf(&b, "\n%s\n", columns(r.results()))
 	for _, w := range r.Worlds {
 		fmt.Fprintf(&b, "%s: %s\n", w.Name, w.verdict(r.Trials))
 	}
-	fmt.Fprintf(&b, "\n%s\n", columns(r.results()))
-	fmt.Fprintf(&b, "%s\n", columns(r.settings()))
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
@@ -52,7 +57,7 @@ func (w World) verdict(trials int) string {
 
 // results are the rows of what became of the worlds: median, P99, worst.
 func (r *Report) results() [][]string {
-	rows := [][]string{r.head("median · P99 · worst")}
+	rows := [][]string{r.head("came to: median · P99 · worst")}
 	row := func(name string, show func(World) string) {
 		cells := []string{name}
 		for _, w := range r.Worlds {
@@ -98,29 +103,39 @@ func (r *Report) head(first string) []string {
 	return cells
 }
 
-// settings are the rows of what the worlds run with, and where it is from.
+// settings are the rows of what the worlds run with.
 func (r *Report) settings() [][]string {
 	rows := [][]string{r.head("runs with")}
-	var names []string
 	at := map[string]int{}
 	for i, w := range r.Worlds {
 		for _, s := range w.Settings {
 			if _, known := at[s.Name]; !known {
 				at[s.Name] = len(rows)
-				names = append(names, s.Name)
-				rows = append(rows, append([]string{s.Name}, make([]string, len(r.Worlds))...))
+				rows = append(rows, append([]string{s.Name}, slices.Repeat([]string{"–"}, len(r.Worlds))...))
 			}
-			rows[at[s.Name]][i+1] = s.Value + " (" + s.From + ")"
-		}
-	}
-	for i := range names {
-		for j, cell := range rows[i+1] {
-			if cell == "" {
-				rows[i+1][j] = "–"
-			}
+			rows[at[s.Name]][i+1] = s.Value
 		}
 	}
 	return rows
+}
+
+// defaults are the settings that nobody has chosen, after whose defaults they are.
+func (w World) defaults() []string {
+	var froms []string
+	names := map[string][]string{}
+	for _, s := range w.Settings {
+		if !strings.HasPrefix(s.From, defaultsOf) {
+			continue
+		}
+		if names[s.From] == nil {
+			froms = append(froms, s.From)
+		}
+		names[s.From] = append(names[s.From], s.Name)
+	}
+	for i, from := range froms {
+		froms[i] = from + ": " + strings.Join(names[from], ", ")
+	}
+	return froms
 }
 
 // columns aligns rows two spaces apart; no line ends in a space.

@@ -99,7 +99,8 @@ func (d *day) ahead() ([]ahead, error) {
 			more := float64(o.trigger.Replicas - w.Scaling.Min)
 			all = append(all, ahead{
 				i, o.Start.Sub(d.Start), o.End.Sub(d.Start),
-				amount{more, float64(more * d.services(w))}, d.whole(o.trigger.Event),
+				amount{more, float64(more * d.services(w))},
+				d.whole(o.trigger.Event),
 			})
 		}
 	}

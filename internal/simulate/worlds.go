@@ -55,7 +55,8 @@ func planned(pl *plan.Plan) values {
 	v.surge = v.percent(pl, "istiod.rollout.maxSurge")
 	v.set("connection threshold", "istiod.connectionThreshold", "%d", v.scaling.threshold)
 	v.set("connection age", "istiod.keepaliveMaxServerConnectionAge", "%s", durationText(v.age))
-	v.set("replicas", "istiod.replicas.min, istiod.replicas.max", "%d to %d", v.scaling.min, v.scaling.max)
+	v.set("fewest replicas", "istiod.replicas.min", "%d", v.scaling.min)
+	v.set("most replicas", "istiod.replicas.max", "%d", v.scaling.max)
 	for _, t := range pl.Istiod.Triggers {
 		if t.Event != "" {
 			v.set("ahead of "+t.Event, "istiod.prescale.window."+t.Event, "%d", t.Replicas)
@@ -117,16 +118,16 @@ func running(p *profile.Profile) values {
 		min: chartMin, max: chartMax, lookback: p.Spec.Metrics.ScrapeInterval.Milliseconds(),
 		up: rules{0, doubling()}, down: rules{300_000, []policy{{percent: 100, period: 15_000}}},
 	}
-	chart, behavior := "chart of Istio "+p.Spec.Istio.Version, "HPA default"
+	chart, behavior := defaultsOf+" the chart of Istio "+p.Spec.Istio.Version, defaultsOf+" the HPA"
 	least, most := chart, chart
 	if r.ConnectionThreshold != nil {
 		v.scaling.threshold, v.scaling.max = *r.ConnectionThreshold, kedaMax
-		least, most = "KEDA default", "KEDA default"
+		least, most = defaultsOf+" KEDA", defaultsOf+" KEDA"
 		v.set("connection threshold", runningField("connectionThreshold"), "%d", v.scaling.threshold)
 	} else {
 		cost, _ := i.ReconnectCost.Float64()
 		v.scaling.cpuPerReconnect, v.scaling.cpuTarget = cost, chartUtilization*chartRequest
-		v.set("CPU utilization", chart, "80%% of 500m")
+		v.set("CPU, of the request", chart, "80%% of 500m")
 	}
 	from := chart
 	if r.KeepaliveMaxServerConnectionAge != nil {
@@ -140,7 +141,8 @@ func running(p *profile.Profile) values {
 		v.scaling.max, most = *r.MaxReplicas, runningField("maxReplicas")
 	}
 	v.scaling.max = max(v.scaling.min, v.scaling.max)
-	v.set("replicas", least+", "+most, "%d to %d", v.scaling.min, v.scaling.max)
+	v.set("fewest replicas", least, "%d", v.scaling.min)
+	v.set("most replicas", most, "%d", v.scaling.max)
 	v.set("scale out", behavior, "at once, double or 4 more every 15s")
 	v.set("scale in", behavior, "after 5m, all at once")
 	v.set("rollout", chart, "100%% more, 25%% taken first")
@@ -149,6 +151,9 @@ func running(p *profile.Profile) values {
 	v.set("memory", "spec.istiod.resources.memory", "%s", i.Resources.Memory.Text)
 	return v
 }
+
+// defaultsOf begins where a setting is from that is nobody's choice.
+const defaultsOf = "default of"
 
 func runningField(name string) string { return "spec.istiod.running." + name }
 
