@@ -14,7 +14,7 @@ type record struct {
 	idle     int32
 	busiest  int32 // connections that were admitted in the busiest ten seconds
 	settled  int64 // milliseconds from the last disturbance until it was balanced
-	restless bool  // it was not when it ended
+	restless bool  // it was not when the event ended: since the first disturbance
 	hot      bool
 	pods     int64 // milliseconds of pods
 	minutes  []tally
@@ -30,14 +30,15 @@ type observed struct {
 
 	share           int32   // the fullest of this minute
 	seconds         []int32 // connections that were admitted in each second
-	stirred, calmed int64   // the last disturbance, and when it was balanced again; none for not yet
+	upset           int64   // the first disturbance since it was balanced
+	stirred, calmed int64   // the last one, and when it was balanced again; none for not yet
 	spread          spread
 }
 
 func (o *observed) begin(w *world) {
 	n := int(w.end/minute) + 1
 	o.record = record{minutes: make([]tally, 0, n)}
-	o.share, o.stirred, o.calmed = 0, 0, 0
+	o.share, o.upset, o.stirred, o.calmed = 0, 0, 0, 0
 	seconds := int(w.end/1000) + 2
 	if cap(o.seconds) < seconds {
 		o.seconds = make([]int32, seconds)
@@ -63,9 +64,13 @@ func (t *trial) look(p *pod) {
 // disturb is what may upset the spread. What happens after the event is not
 // judged.
 func (t *trial) disturb() {
-	if t.now < t.world.watch {
-		t.stirred, t.calmed = t.now, none
+	if t.now >= t.world.watch {
+		return
 	}
+	if t.calmed != none {
+		t.upset = t.now
+	}
+	t.stirred, t.calmed = t.now, none
 }
 
 // observe looks at the spread over the pods that serve.
@@ -117,11 +122,10 @@ func (t *trial) minute() {
 // finish closes the record.
 func (t *trial) finish() record {
 	r := t.record
-	if t.calmed == none {
-		r.restless = true
-		t.calmed = min(t.world.watch, t.world.end)
-	}
 	r.settled = t.calmed - t.stirred
+	if t.calmed == none {
+		r.restless, r.settled = true, min(t.world.watch, t.world.end)-t.upset
+	}
 	window := int32(0)
 	for i, n := range t.seconds {
 		window += n

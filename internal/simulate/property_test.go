@@ -13,7 +13,7 @@ import (
 	"github.com/meshgen/meshgen/schema"
 )
 
-var profiles = flag.Int("profiles", 12, "random profiles whose plans are played on their worst day")
+var profiles = flag.Int("profiles", 8, "random profiles whose plans are played on their worst day")
 
 // mostPlayed keeps a profile's trials within a second or so.
 const mostPlayed = 30_000

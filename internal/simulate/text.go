@@ -45,6 +45,24 @@ func (r *Report) title() string {
 
 // verdict is one sentence.
 func (w World) verdict(trials int) string {
+	return w.kills(trials) + w.outage()
+}
+
+// outage says for how many minutes some trial has no pod that serves.
+func (w World) outage() string {
+	minutes := 0
+	for _, s := range w.Series {
+		if s.ReadyLow == 0 {
+			minutes++
+		}
+	}
+	if minutes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; in %d minutes of the day there is a trial without an istiod that serves", minutes)
+}
+
+func (w World) kills(trials int) string {
 	hottest := fmt.Sprintf("the fullest pod reaches %s of its memory (worst %s)", percent(w.HottestShare.Median), percent(w.HottestShare.Worst))
 	switch {
 	case w.TrialsKilled == 0:

@@ -65,7 +65,7 @@ func planned(pl *plan.Plan) values {
 	v.set("without Prometheus", "istiod.fallback.replicas", "%d, or those that run", v.scaling.fallback)
 	v.set("scale out", "istiod.scaleUp.stabilizationWindow", "after %s, double or 4 more every 15s", durationText(up))
 	v.set("scale in", "the written ScaledObject", "after 10m, a tenth a minute")
-	v.set("rollout", "istiod.rollout.maxSurge", "25%% more, none taken first")
+	v.set("rollout", "istiod.rollout.maxSurge", "25 %% more, none taken first")
 	v.set("CPU", "istiod.cpu", "%s", v.cores.RatString())
 	v.set("memory", "spec.istiod.resources.memory", "%s", pl.Istiod.Memory)
 	return v
@@ -127,7 +127,7 @@ func running(p *profile.Profile) values {
 	} else {
 		cost, _ := i.ReconnectCost.Float64()
 		v.scaling.cpuPerReconnect, v.scaling.cpuTarget = cost, chartUtilization*chartRequest
-		v.set("CPU, of the request", chart, "80%% of 500m")
+		v.set("CPU to scale at", chart, "80 %% of 500m")
 	}
 	from := chart
 	if r.KeepaliveMaxServerConnectionAge != nil {
@@ -145,7 +145,7 @@ func running(p *profile.Profile) values {
 	v.set("most replicas", most, "%d", v.scaling.max)
 	v.set("scale out", behavior, "at once, double or 4 more every 15s")
 	v.set("scale in", behavior, "after 5m, all at once")
-	v.set("rollout", chart, "100%% more, 25%% taken first")
+	v.set("rollout", chart, "100 %% more, 25 %% taken first")
 	v.surge, v.unavailable = share{millionths: 1_000_000}, share{millionths: 250_000}
 	v.set("CPU", "spec.istiod.resources.cpu", "%s", i.Resources.CPU.Text)
 	v.set("memory", "spec.istiod.resources.memory", "%s", i.Resources.Memory.Text)
