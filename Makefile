@@ -20,7 +20,7 @@ lint: ## go vet, gofumpt and staticcheck; Rego is linted by the tests of policie
 golden: build ## write golden/ and the expected output that tests hold
 	bin/meshgen render examples/clusters -o golden
 	bin/meshgen render examples/fleet -o golden/fleet
-	$(GO) test ./cmd/meshgen ./schema ./policies -update
+	$(GO) test ./cmd/meshgen ./internal/report ./schema ./policies -update
 
 check: lint test build ## what CI runs: lint, tests, a drift check by the product, tidy modules
 	bin/meshgen render examples/clusters -o golden --check
