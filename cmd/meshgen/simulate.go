@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/meshgen/meshgen/internal/artifact"
+	"github.com/meshgen/meshgen/internal/report"
 	"github.com/meshgen/meshgen/internal/simulate"
 )
 
@@ -44,7 +45,7 @@ of the trials than --tolerate.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			print, ok := simulateFormats[format]
 			if !ok {
-				return fmt.Errorf("output format %q: use text or json", format)
+				return fmt.Errorf("output format %q: use text, json, svg or html", format)
 			}
 			return play(cmd, s, args[0], o, print)
 		},
@@ -55,7 +56,7 @@ of the trials than --tolerate.`,
 	flags.IntVar(&o.Trials, "trials", usualTrials, "trials of each world")
 	flags.Uint64Var(&o.Seed, "seed", usualSeed, "seed of the random numbers")
 	flags.Float64Var(&o.Tolerate, "tolerate", usualTolerate, "share of the trials in which a pod may be killed")
-	flags.StringVarP(&format, "output", "o", "text", "text or json")
+	flags.StringVarP(&format, "output", "o", "text", "text, json, svg or html")
 	return cmd
 }
 
@@ -66,6 +67,22 @@ var simulateFormats = map[string]func(io.Writer, *outcome, *simulate.Report) err
 	},
 	"json": func(w io.Writer, _ *outcome, r *simulate.Report) error {
 		data, err := reportJSON(r)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	},
+	"svg": func(w io.Writer, _ *outcome, r *simulate.Report) error {
+		data, err := report.SVG(r)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	},
+	"html": func(w io.Writer, o *outcome, r *simulate.Report) error {
+		data, err := report.HTML(r, o.plan, o.findings)
 		if err != nil {
 			return err
 		}
@@ -97,14 +114,14 @@ func play(cmd *cobra.Command, s streams, profile string, o simulate.Options, pri
 		return decided.status.asError()
 	}
 	o.Progress = trialProgress(s.err)
-	report, err := simulate.Run(cmd.Context(), decided.profile, decided.plan, o)
+	played, err := simulate.Run(cmd.Context(), decided.profile, decided.plan, o)
 	if err != nil {
 		return err
 	}
-	if err := print(s.out, decided, report); err != nil {
+	if err := print(s.out, decided, played); err != nil {
 		return err
 	}
-	return safety(report).asError()
+	return safety(played).asError()
 }
 
 // The trials of a report that nobody asks more of.
@@ -121,7 +138,7 @@ func (o *outcome) simulate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("simulate %s: %w", o.cluster, err)
 	}
-	for format, name := range map[string]string{"text": "simulation.txt", "json": "simulation.json"} {
+	for format, name := range map[string]string{"text": "simulation.txt", "json": "simulation.json", "html": "simulation.html"} {
 		var data bytes.Buffer
 		if err := simulateFormats[format](&data, o, r); err != nil {
 			return err

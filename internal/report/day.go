@@ -18,7 +18,7 @@ type day struct {
 	marks       []simulate.Mark // by minute
 }
 
-func newDay(r simulate.Report) day {
+func newDay(r *simulate.Report) day {
 	start, _ := time.Parse(time.RFC3339, r.Start)
 	d := day{start: start.UTC(), first: math.Inf(1), last: math.Inf(-1)}
 	for _, w := range r.Worlds {

@@ -250,7 +250,7 @@ func (a artist) names(f frame, p panel) {
 		all = append(all, f.nameAtEnd(c.name, c.ink, c.values)...)
 	}
 	for _, area := range p.areas {
-		all = append(all, f.nameAtEnd(area.name, muted, area.high)...)
+		all = append(all, f.nameAtEnd(area.name, muted, area.middle())...)
 	}
 	for _, n := range apart(all, f.Min.Y, f.Max.Y) {
 		f.FillText(a.style(n.ink, 10, text.XLeft, text.YCenter), vg.Point{X: f.Max.X + gap, Y: n.y}, n.text)

@@ -28,7 +28,7 @@ type question struct {
 	names          bool // the moments of the day are named
 	smallest       float64
 	label          func(float64) string
-	of             func(simulate.Report, simulate.World) panel
+	of             func(*simulate.Report, simulate.World) panel
 }
 
 var questions = []question{
@@ -51,7 +51,7 @@ var questions = []question{
 }
 
 // figures are the drawings of a report in the order in which they are read.
-func figures(r simulate.Report) []figure {
+func figures(r *simulate.Report) []figure {
 	if len(r.Worlds) == 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func asked(w simulate.World) figure {
 }
 
 // figure draws the same for every world on one scale.
-func (q question) figure(r simulate.Report) figure {
+func (q question) figure(r *simulate.Report) figure {
 	f := figure{title: q.title, caption: q.caption, height: q.height}
 	top := 0.0
 	for _, w := range r.Worlds {

@@ -11,7 +11,7 @@ import (
 func bigDay() simulate.Report {
 	return simulate.Report{
 		Cluster: "bigsale", Event: "big-sale", Start: "2026-12-19T05:30:00Z", Faults: []string{"zone@19m"},
-		Trials: 100, Seed: 1, Headroom: 0.85,
+		Trials: 100, Seed: 1, Headroom: 0.85, Tolerate: 0.01,
 		Marks: []simulate.Mark{{Minute: 121, Name: "pre-scale"}, {Minute: 145, Name: "workloads"}, {Minute: 150, Name: "start"}, {Minute: 169, Name: "fault: zone"}, {Minute: 390, Name: "end"}},
 		Worlds: []simulate.World{
 			bigWorld("running", 250, 5, 38), bigWorld("planned", 121, 0, 46),

@@ -24,7 +24,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // sheet is what the template shows.
 type sheet struct {
-	Report    simulate.Report
+	Report    *simulate.Report
 	Title     string
 	Event     string
 	When      string
@@ -32,7 +32,7 @@ type sheet struct {
 	Worlds    []outcome
 	Results   []result
 	Figures   []drawn
-	Settings  []comparison
+	Settings  []simulate.Comparison
 	Decisions []derivation
 	Findings  []finding
 	Command   string
@@ -65,7 +65,7 @@ type finding struct {
 
 // HTML is the report as one page that needs no script and no other file. The same
 // report, plan and findings give the same bytes on every machine.
-func HTML(r simulate.Report, p *plan.Plan, findings diag.List) ([]byte, error) {
+func HTML(r *simulate.Report, p *plan.Plan, findings diag.List) ([]byte, error) {
 	s, err := newSheet(r, p, findings)
 	if err != nil {
 		return nil, err
@@ -77,10 +77,10 @@ func HTML(r simulate.Report, p *plan.Plan, findings diag.List) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func newSheet(r simulate.Report, p *plan.Plan, findings diag.List) (sheet, error) {
+func newSheet(r *simulate.Report, p *plan.Plan, findings diag.List) (sheet, error) {
 	s := sheet{
 		Report: r, Title: titleOf(r), Event: eventOf(r), When: when(r), Style: template.CSS(colours() + pageStyle),
-		Results: results(r), Settings: compareSettings(r.Worlds), Findings: placed(findings), Command: command(r),
+		Results: results(r), Settings: r.Compared(), Findings: placed(findings), Command: command(r),
 	}
 	for _, w := range r.Worlds {
 		s.Worlds = append(s.Worlds, outcomeOf(r, w))
@@ -93,15 +93,15 @@ func newSheet(r simulate.Report, p *plan.Plan, findings diag.List) (sheet, error
 	return s, err
 }
 
-func outcomeOf(r simulate.Report, w simulate.World) outcome {
-	o := outcome{Name: w.Name, Word: "Unsafe", Sentence: verdict(r, w), Safe: w.Safe}
+func outcomeOf(r *simulate.Report, w simulate.World) outcome {
+	o := outcome{Name: w.Name, Word: "Unsafe", Sentence: w.Verdict(r.Trials) + ".", Safe: w.Safe}
 	if w.Safe {
 		o.Word = "Safe"
 	}
 	return o
 }
 
-func drawAll(r simulate.Report) ([]drawn, error) {
+func drawAll(r *simulate.Report) ([]drawn, error) {
 	a := newArtist(newDay(r))
 	var all []drawn
 	for _, f := range figures(r) {
@@ -145,7 +145,7 @@ func placed(findings diag.List) []finding {
 }
 
 // when is the day of minute 0 in words, or as the report has it.
-func when(r simulate.Report) string {
+func when(r *simulate.Report) string {
 	start, err := time.Parse(time.RFC3339, r.Start)
 	if err != nil {
 		return r.Start
@@ -154,7 +154,7 @@ func when(r simulate.Report) string {
 }
 
 // command is what makes the same report again.
-func command(r simulate.Report) string {
+func command(r *simulate.Report) string {
 	words := []string{"meshgen simulate PROFILE"}
 	if r.Event != "" {
 		words = append(words, "--event "+r.Event)
@@ -162,5 +162,5 @@ func command(r simulate.Report) string {
 	for _, f := range r.Faults {
 		words = append(words, "--fault "+f)
 	}
-	return strings.Join(append(words, fmt.Sprintf("--trials %d --seed %d -o html", r.Trials, r.Seed)), " ")
+	return strings.Join(append(words, fmt.Sprintf("--trials %d --seed %d --tolerate %g -o html", r.Trials, r.Seed, r.Tolerate)), " ")
 }

@@ -19,11 +19,19 @@ type panel struct {
 	names   bool // the moments of the day are named
 }
 
-// area is a spread between two curves; its name stands at the end of the upper.
+// area is a spread between two curves; its name stands at the end of its middle.
 type area struct {
 	name      string
 	ink       ink
 	low, high []float64
+}
+
+func (a area) middle() []float64 {
+	all := make([]float64, len(a.low))
+	for i := range all {
+		all[i] = (a.low[i] + a.high[i]) / 2
+	}
+	return all
 }
 
 // curve is a named line. What is not finite leaves a gap.
@@ -65,7 +73,7 @@ func minutes(samples []simulate.Sample) []float64 {
 }
 
 // memory is the fullest pod's memory against its limit.
-func memory(r simulate.Report, w simulate.World) panel {
+func memory(r *simulate.Report, w simulate.World) panel {
 	share := func(of func(simulate.Band) float64) []float64 {
 		return column(w.Series, func(s simulate.Sample) float64 { return of(s.Share) })
 	}
@@ -79,7 +87,7 @@ func memory(r simulate.Report, w simulate.World) panel {
 }
 
 // connections is how many connections a pod holds, over pods and trials.
-func connections(_ simulate.Report, w simulate.World) panel {
+func connections(_ *simulate.Report, w simulate.World) panel {
 	perPod := func(of func(simulate.Band) float64) []float64 {
 		return column(w.Series, func(s simulate.Sample) float64 { return of(s.PerPod) })
 	}
@@ -99,7 +107,7 @@ func spreadCurves(of func(func(simulate.Band) float64) []float64) []curve {
 }
 
 // replicas is the pods that there are against those that the demand needs.
-func replicas(_ simulate.Report, w simulate.World) panel {
+func replicas(_ *simulate.Report, w simulate.World) panel {
 	ready := column(w.Series, func(s simulate.Sample) float64 { return s.Ready })
 	return panel{
 		minutes: minutes(w.Series),
@@ -113,7 +121,7 @@ func replicas(_ simulate.Report, w simulate.World) panel {
 }
 
 // reconnects is how busy the control plane is with connections that come again.
-func reconnects(_ simulate.Report, w simulate.World) panel {
+func reconnects(_ *simulate.Report, w simulate.World) panel {
 	rate := column(w.Series, func(s simulate.Sample) float64 { return s.Reconnects })
 	return panel{minutes: minutes(w.Series), curves: []curve{{"a second", line, solid, rate}}}
 }

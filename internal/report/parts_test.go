@@ -38,7 +38,7 @@ func TestTheClock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := simulate.Report{Start: c.start, Worlds: []simulate.World{{Series: []simulate.Sample{{}, {Minute: c.last}}}}}
-			if diff := cmp.Diff(c.want, labels(newDay(r).ticks())); diff != "" {
+			if diff := cmp.Diff(c.want, labels(newDay(&r).ticks())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

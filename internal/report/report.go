@@ -15,7 +15,7 @@ import (
 
 // SVG is the curves of every world side by side, on one scale each, as a document
 // of its own. The same report gives the same bytes on every machine.
-func SVG(r simulate.Report) ([]byte, error) {
+func SVG(r *simulate.Report) ([]byte, error) {
 	all := figures(r)
 	columns := max(len(r.Worlds), 2)
 	c := newCanvas(vg.Length(columns)*(width+gutter)-gutter+2*margin, heightOf(all))
@@ -44,7 +44,7 @@ func heightOf(all []figure) vg.Length {
 }
 
 // sheet lays out all figures, one below the other, panels side by side.
-func (a artist) sheet(c draw.Canvas, r simulate.Report, all []figure) {
+func (a artist) sheet(c draw.Canvas, r *simulate.Report, all []figure) {
 	c.FillPolygon(paper.light, corners(c.Rectangle))
 	y := c.Max.Y - margin
 	c.FillText(a.bold(17), vg.Point{X: margin, Y: y}, titleOf(r))
@@ -65,12 +65,12 @@ func corners(r vg.Rectangle) []vg.Point {
 }
 
 // titleOf names the cluster and the event.
-func titleOf(r simulate.Report) string {
+func titleOf(r *simulate.Report) string {
 	return fmt.Sprintf("%s: %s, simulated", r.Cluster, eventOf(r))
 }
 
 // eventOf is the event, or what the day is without one.
-func eventOf(r simulate.Report) string {
+func eventOf(r *simulate.Report) string {
 	if r.Event == "" {
 		return "a day without an event"
 	}

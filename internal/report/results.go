@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/meshgen/meshgen/internal/simulate"
 )
@@ -53,7 +52,7 @@ func single(of func(simulate.World) int) func(simulate.World) []float64 {
 	return func(w simulate.World) []float64 { return []float64{float64(of(w))} }
 }
 
-func measures(r simulate.Report) []measure {
+func measures(r *simulate.Report) []measure {
 	of := fmt.Sprintf("of %d", r.Trials)
 	hot := func(_ simulate.World, v float64) judgement { return full(v, r.Headroom) }
 	none := func(simulate.World, float64) judgement { return judgement{} }
@@ -115,7 +114,7 @@ func uneven(_ simulate.World, n float64) judgement {
 	return judgement{}
 }
 
-func results(r simulate.Report) []result {
+func results(r *simulate.Report) []result {
 	var all []result
 	for _, m := range measures(r) {
 		row := result{Name: m.name, Note: m.note}
@@ -150,19 +149,4 @@ func jsonNumber(v float64) string {
 		return "null"
 	}
 	return string(text)
-}
-
-// verdict is the outcome of a world in one sentence.
-func verdict(r simulate.Report, w simulate.World) string {
-	var s strings.Builder
-	if w.TrialsKilled == 0 {
-		fmt.Fprintf(&s, "No pod is killed in %d trials", r.Trials)
-	} else {
-		fmt.Fprintf(&s, "Pods are killed in %d of %d trials, %s in the median trial and %s in the worst", w.TrialsKilled, r.Trials, number(w.PodsKilled.Median), number(w.PodsKilled.Worst))
-	}
-	fmt.Fprintf(&s, "; the fullest pod reaches %s of its memory limit in the median trial, %s in the worst", percentTenth(w.HottestShare.Median), percentTenth(w.HottestShare.Worst))
-	if w.TrialsHot > 0 {
-		fmt.Fprintf(&s, ", and passes the headroom of %s in %d", percent(r.Headroom), w.TrialsHot)
-	}
-	return s.String() + "."
 }

@@ -13,6 +13,7 @@ type Report struct {
 	Seed    uint64   `json:"seed"`
 
 	Headroom float64 `json:"headroom"` // of the profile: above this share of its limit a pod is hot
+	Tolerate float64 `json:"tolerate"` // share of the trials in which a pod may be killed
 
 	Marks  []Mark   `json:"marks"`
 	Worlds []World  `json:"worlds"` // running, planned

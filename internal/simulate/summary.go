@@ -79,6 +79,7 @@ func (d *day) report(o Options) *Report {
 	r := &Report{
 		Cluster: d.plan.Cluster, Start: rfc3339(d.Start), Faults: append([]string{}, o.Faults...),
 		Trials: o.Trials, Seed: o.Seed, Marks: d.marks(), Notes: d.allNotes(),
+		Headroom: float(&d.profile.Spec.Istiod.Headroom.Rat), Tolerate: o.Tolerate,
 	}
 	if d.event != none {
 		r.Event = d.plan.Events[d.event].When.Name

@@ -1,8 +1,8 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,7 +24,7 @@ func (r *Report) Text() string {
 	}
 	fmt.Fprintf(&b, "\n%s\n", columns(r.results()))
 	for _, w := range r.Worlds {
-		fmt.Fprintf(&b, "%s: %s\n", w.Name, w.verdict(r.Trials))
+		fmt.Fprintf(&b, "%s: %s%s\n", w.Name, w.alarm(), w.Verdict(r.Trials))
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
@@ -43,8 +43,8 @@ func (r *Report) title() string {
 	return day + ", from " + r.Start
 }
 
-// verdict is one sentence.
-func (w World) verdict(trials int) string {
+// Verdict is what became of the world in one sentence, without its end.
+func (w World) Verdict(trials int) string {
 	return w.kills(trials) + w.outage()
 }
 
@@ -70,7 +70,15 @@ func (w World) kills(trials int) string {
 	case w.Safe:
 		return fmt.Sprintf("pods are killed in %d of %d trials, which is tolerated; %s", w.TrialsKilled, trials, hottest)
 	}
-	return fmt.Sprintf("UNSAFE: pods are killed in %d of %d trials, %s at the median and %s at worst", w.TrialsKilled, trials, number(w.PodsKilled.Median), number(w.PodsKilled.Worst))
+	return fmt.Sprintf("pods are killed in %d of %d trials, %s at the median and %s at worst", w.TrialsKilled, trials, number(w.PodsKilled.Median), number(w.PodsKilled.Worst))
+}
+
+// alarm stands before the verdict on a world that is not safe.
+func (w World) alarm() string {
+	if w.Safe {
+		return ""
+	}
+	return "UNSAFE: "
 }
 
 // results are the rows of what became of the worlds: median, P99, worst.
@@ -124,15 +132,12 @@ func (r *Report) head(first string) []string {
 // settings are the rows of what the worlds run with.
 func (r *Report) settings() [][]string {
 	rows := [][]string{r.head("runs with")}
-	at := map[string]int{}
-	for i, w := range r.Worlds {
-		for _, s := range w.Settings {
-			if _, known := at[s.Name]; !known {
-				at[s.Name] = len(rows)
-				rows = append(rows, append([]string{s.Name}, slices.Repeat([]string{"–"}, len(r.Worlds))...))
-			}
-			rows[at[s.Name]][i+1] = s.Value
+	for _, c := range r.Compared() {
+		row := []string{c.Name}
+		for _, s := range c.Worlds {
+			row = append(row, cmp.Or(s.Value, "–"))
 		}
+		rows = append(rows, row)
 	}
 	return rows
 }
