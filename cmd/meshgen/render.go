@@ -32,8 +32,8 @@ folder of one cluster leaves the others alone. None is removed while
 a profile is there that cannot be read.
 
 With --report the day with most connections is simulated as by meshgen simulate,
-100 trials without a fault, and simulation.txt and simulation.json say what became
-of it; plain render never simulates, and removes them.
+100 trials without a fault, and simulation.txt, simulation.json and simulation.html
+say what became of it; plain render never simulates, and removes them.
 
 With --shard i/n only the clusters of that part are written, and only orphans of
 it removed: those whose name has i - 1 as its 64-bit FNV-1a hash modulo n. Give

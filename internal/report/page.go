@@ -58,7 +58,7 @@ type drawing struct {
 // derivation is a decision with the text that explains it.
 type derivation struct{ Subject, Value, Text string }
 
-// finding is one with its place below the profile's folder.
+// finding is one with its place, as the page says it.
 type finding struct {
 	Severity, ID, Place, Message, Hint string
 }
@@ -125,7 +125,7 @@ func derivations(p *plan.Plan) ([]derivation, error) {
 		if !strings.HasPrefix(d.Subject, "istiod.") {
 			continue
 		}
-		d.Pos.File = path.Base(d.Pos.File)
+		d.Pos = inFolder(d.Pos)
 		text, err := plan.Explain(d)
 		if err != nil {
 			return nil, err
@@ -135,11 +135,19 @@ func derivations(p *plan.Plan) ([]derivation, error) {
 	return all, nil
 }
 
+// inFolder is a place without the folder of its file, which depends on from where
+// the command was run.
+func inFolder(p diag.Pos) diag.Pos {
+	if p.File != "" {
+		p.File = path.Base(p.File)
+	}
+	return p
+}
+
 func placed(findings diag.List) []finding {
 	var all []finding
 	for _, f := range findings.Sorted() {
-		f.File = path.Base(f.File)
-		all = append(all, finding{string(f.Severity), f.ID, f.Pos.String(), f.Message, f.Hint})
+		all = append(all, finding{string(f.Severity), f.ID, inFolder(f.Pos).String(), f.Message, f.Hint})
 	}
 	return all
 }
