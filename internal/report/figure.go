@@ -46,7 +46,7 @@ var questions = []question{
 	},
 	{
 		"Reconnects a second", "Median over the trials.",
-		100, false, 1, number, reconnects,
+		100, false, 0.1, number, reconnects,
 	},
 }
 

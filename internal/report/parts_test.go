@@ -85,6 +85,17 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// The last bit of a coordinate, in which processors differ, must not move it, not
+// even where it is meant to lie between two tenths.
+func TestTheLastBitMovesNothing(t *testing.T) {
+	for _, at := range []float64{0.05, 12.25, 100.35, 419.95, -7.15} {
+		below, above := math.Nextafter(at, math.Inf(-1)), math.Nextafter(at, math.Inf(1))
+		if a, b, c := snap(vg.Length(below)), snap(vg.Length(at)), snap(vg.Length(above)); a != b || b != c {
+			t.Errorf("%g goes to %g, %g and %g", at, a, b, c)
+		}
+	}
+}
+
 func TestNamesStandApart(t *testing.T) {
 	for title, c := range map[string]struct{ given, want []vg.Length }{
 		"far from each other they stay":        {[]vg.Length{80, 20}, []vg.Length{80, 20}},
