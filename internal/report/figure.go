@@ -41,7 +41,7 @@ var questions = []question{
 		150, false, 1, number, connections,
 	},
 	{
-		"Pods against demand", "Needed is what the connections ask for at the world's own threshold; fewest is the trial with the fewest ready.",
+		"Pods against demand", "Needed is what the connections ask for at the world's threshold, or the planned one where it has none; fewest is over trials.",
 		150, false, 1, number, replicas,
 	},
 	{
