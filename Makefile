@@ -1,7 +1,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build test lint golden check bench bench-fleet policy-mutants fuzz kill e2e
+.PHONY: help build test lint golden check bench bench-fleet policy-mutants property fuzz kill e2e
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -20,7 +20,7 @@ lint: ## go vet, gofumpt and staticcheck; Rego is linted by the tests of policie
 golden: build ## write golden/ and the expected output that tests hold
 	bin/meshgen render examples/clusters -o golden
 	bin/meshgen render examples/fleet -o golden/fleet
-	$(GO) test ./cmd/meshgen ./schema ./policies -update
+	$(GO) test ./cmd/meshgen ./internal/report ./schema ./policies -update
 
 check: lint test build ## what CI runs: lint, tests, a drift check by the product, tidy modules
 	bin/meshgen render examples/clusters -o golden --check
@@ -36,6 +36,9 @@ bench-fleet: ## time render over 50 clusters against cue, helm, kustomize and co
 
 policy-mutants: ## print what is deleted and bent of all that policies read, and what catches it
 	$(GO) test ./policies -run TestNoMutantSurvives -count=1 -timeout 15m -v -mutants
+
+property: ## play the plans of 1,000 random profiles on their worst day, with the loss that they survive
+	$(GO) test ./internal/simulate -run TestPlansSurvive -count=1 -timeout 3h -v -profiles 1000
 
 fuzz: ## run every fuzz function for FUZZTIME (20m) each, and print how often
 	GO='$(GO)' FUZZTIME=$(or $(FUZZTIME),20m) .ci/fuzz $(FUZZFLAGS)

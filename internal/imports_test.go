@@ -26,6 +26,7 @@ var owners = map[string]string{
 	"istio.io/client-go/":           "generators/sidecar",
 	"k8s.io/endpointslice/":         "internal/hints",
 	"github.com/robfig/":            "internal/calendar",
+	"gonum.org/v1/plot":             "internal/report",
 	"github.com/kedacore/":          "internal/keda",
 	"github.com/spf13/":             "cmd/meshgen",
 	"github.com/santhosh-tekuri/":   "policies",

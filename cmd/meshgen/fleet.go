@@ -16,11 +16,12 @@ import (
 // cluster at a time, in the order of the paths.
 type fleet struct {
 	streams
-	cue   *schema.Evaluator
-	chart string
-	base  string // folder of the user's own kustomization, of the one cluster that there is then
-	shard shard
-	each  func(*outcome) (status, error)
+	cue       *schema.Evaluator
+	chart     string
+	base      string // folder of the user's own kustomization, of the one cluster that there is then
+	shard     shard
+	simulates bool // simulate each cluster's day
+	each      func(*outcome) (status, error)
 }
 
 // run returns the worst status. A failure of one cluster is printed and does
@@ -60,10 +61,13 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 }
 
 // worker walks one profile at a time, with one compiled schema for all of them.
-type worker struct{ loader schema.Loader }
+type worker struct {
+	loader    schema.Loader
+	simulates bool
+}
 
 func newWorker(cue *schema.Evaluator) *worker {
-	return &worker{schema.Loader{Evaluator: cue}}
+	return &worker{loader: schema.Loader{Evaluator: cue}}
 }
 
 type result struct {
@@ -84,7 +88,9 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 	slots := make(chan struct{}, 2*cores)
 	workers := make(chan *worker, cores)
 	for range cores {
-		workers <- newWorker(f.cue)
+		w := newWorker(f.cue)
+		w.simulates = f.simulates
+		workers <- w
 	}
 	go func() {
 		for i, m := range members {

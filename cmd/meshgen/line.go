@@ -71,7 +71,7 @@ func limitMemory() (lift func()) {
 }
 
 // walk runs the whole line for one profile: decide, generate, prove, gate,
-// review. Nothing is written.
+// simulate where a report is asked for, review. Nothing is written.
 func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.Builder) (*outcome, error) {
 	o, err := w.decide(path)
 	if err != nil || o.status != clean {
@@ -90,6 +90,11 @@ func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.
 	}
 	if o.add(found, denied) {
 		return o, nil
+	}
+	if w.simulates {
+		if err := o.simulate(ctx); err != nil {
+			return o, err
+		}
 	}
 	return o, review.Render(o.profile, o.plan, o.findings, o.tree)
 }

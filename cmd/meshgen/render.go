@@ -14,7 +14,7 @@ type rendering struct {
 	streams
 	cue               *schema.Evaluator
 	root, chart, base string
-	check             bool
+	check, report     bool
 	shard             shard
 }
 
@@ -33,6 +33,10 @@ meshgen.lock.json calls meshgen's, and whose profile is gone, are removed; the
 folder of one cluster leaves the others alone. None is removed while
 a profile is there that cannot be read.
 
+With --report the day with most connections is simulated as by meshgen simulate,
+100 trials without a fault, and simulation.txt, simulation.json and simulation.html
+say what became of it; plain render never simulates, and removes them.
+
 With --shard i/n only the clusters of that part are written, and only orphans of
 it removed: those whose name has i - 1 as its 64-bit FNV-1a hash modulo n. Give
 each of the n jobs the whole fleet as the argument.`,
@@ -41,6 +45,7 @@ each of the n jobs the whole fleet as the argument.`,
 	}
 	cmd.Flags().StringVarP(&r.root, "output", "o", "", "folder to write cluster folders into")
 	cmd.Flags().BoolVar(&r.check, "check", false, "write nothing, print a unified diff, exit with 2 when anything differs")
+	cmd.Flags().BoolVar(&r.report, "report", false, "simulate each cluster's day too, and write what became of it")
 	chartFlag(cmd, &r.chart)
 	baseFlag(cmd, &r.base)
 	shardFlag(cmd, &r.shard)
@@ -62,7 +67,7 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	}
 	members := membersOf(r.cue, paths, fleetwide || !r.shard.whole())
 	clusters, known := clustersOf(members)
-	worst, err := fleet{streams: r.streams, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, each: func(o *outcome) (status, error) {
+	worst, err := fleet{streams: r.streams, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, simulates: r.report, each: func(o *outcome) (status, error) {
 		known = known && o.profile != nil
 		return r.put(o)
 	}}.run(cmd.Context(), members)

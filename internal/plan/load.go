@@ -24,11 +24,9 @@ func (b *builder) loads() {
 		if !ok {
 			continue
 		}
-		b.events = append(b.events, event{
-			Event: e, when: when, path: path,
-			connections: b.multiplier(e, path, "connections"),
-			endpoints:   b.multiplier(e, path, "endpoints"),
-		})
+		connections, endpoints := b.multiplier(e, path, "connections"), b.multiplier(e, path, "endpoints")
+		b.events = append(b.events, event{Event: e, when: when, path: path, connections: connections, endpoints: endpoints})
+		b.plan.Events = append(b.plan.Events, Event{when, e.Ramp.Duration, connections, endpoints})
 		spans = append(spans, when)
 	}
 	b.sets = calendar.Sets(calendar.Segments(spans))

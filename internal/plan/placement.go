@@ -16,13 +16,26 @@ import (
 func (b *builder) place() {
 	i := b.spec().Istiod
 	for _, z := range b.spec().Zones {
-		if slices.ContainsFunc(z.NodePools, func(p profile.NodePool) bool { return p.Nodes.Now > 0 && b.open(p) }) {
+		nodes := b.openNodes(z)
+		if nodes > 0 {
 			b.zones++
 		}
+		b.plan.Istiod.Nodes += nodes
 	}
 	b.loss = sizing.Loss{Mode: i.Survive.Mode, Zones: b.zones, Share: i.Survive.Share}
 	b.judgeZones()
 	b.facts()
+}
+
+// openNodes are a zone's nodes on which istiod's pods may stand.
+func (b *builder) openNodes(z profile.Zone) int64 {
+	nodes := int64(0)
+	for _, p := range z.NodePools {
+		if b.open(p) {
+			nodes += p.Nodes.Now
+		}
+	}
+	return nodes
 }
 
 func (b *builder) judgeZones() {

@@ -7,7 +7,9 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"time"
 
+	"github.com/meshgen/meshgen/internal/calendar"
 	"github.com/meshgen/meshgen/internal/diag"
 )
 
@@ -17,11 +19,20 @@ type Plan struct {
 	Cluster   string
 	Decisions []Decision
 	Findings  diag.List
+	Events    []Event // in the profile's order
 	Istiod    Istiod
 	Workloads []Workload // that are patched or scaled, by namespace and name
 	Routes    []Route    // Services whose zone routing is written, by namespace and name
 	Scopes    []Scope    // Sidecar scopes, by namespace and name
 	Bases     Bases
+}
+
+// Event is an event of the profile: when it is, and by how much it multiplies the
+// mesh at rest.
+type Event struct {
+	When                   calendar.Event
+	Ramp                   time.Duration
+	Connections, Endpoints *big.Rat
 }
 
 // Decision is one value with its derivation. Value is an int64, a string, a
@@ -78,6 +89,7 @@ type Istiod struct {
 	CPU               string // limit and request, a quantity of whole cores
 	Memory            string // limit and request, a quantity
 	Zones             int64  // zones that istiod's pods may use
+	Nodes             int64  // nodes that istiod's pods may use, as many as there are now
 	HardZoneSpread    bool   // survive: zone relies on it
 	PriorityClass     string
 	Tolerations       []Toleration

@@ -11,9 +11,13 @@ type Report struct {
 	Faults  []string `json:"faults"` // as they were given
 	Trials  int      `json:"trials"`
 	Seed    uint64   `json:"seed"`
-	Marks   []Mark   `json:"marks"`
-	Worlds  []World  `json:"worlds"` // running, planned
-	Notes   []string `json:"notes"`  // what the model leaves out, or what a reader must know of this day
+
+	Headroom float64 `json:"headroom"` // of the profile: above this share of its limit a pod is hot
+	Tolerate float64 `json:"tolerate"` // share of the trials in which a pod may be killed
+
+	Marks  []Mark   `json:"marks"`
+	Worlds []World  `json:"worlds"` // running, planned
+	Notes  []string `json:"notes"`  // what the model leaves out, or what a reader must know of this day
 }
 
 // Mark is a moment of the day: the pre-scale, the start, a fault.
