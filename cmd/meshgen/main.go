@@ -66,6 +66,6 @@ clean.`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(newValidate(s), newRender(s), newPlan(s), newExplain(s), newPolicy(s), newVersion(s))
+	root.AddCommand(newValidate(s), newRender(s), newPlan(s), newExplain(s), newPolicy(s), newCalibrate(s), newVersion(s))
 	return root
 }
