@@ -56,6 +56,15 @@ func TestFitRefuses(t *testing.T) {
 			"calibrate/step",
 			[]string{"from 2026-11-24T16:00:00Z on", "higher by 92.2 MB"},
 		},
+		"a step that comes with new pods, as of an upgrade": {
+			func() calibrate.Input {
+				m := week()
+				m.Jump, m.Lives = 90e6, 39.99
+				return m.Input()
+			},
+			"calibrate/step",
+			[]string{"from 2026-11-24T1", "higher by "},
+		},
 		"a daily wave, with its hour": {
 			func() calibrate.Input {
 				m := week()

@@ -20,7 +20,7 @@ func (m *Model) Fragment() string {
 	}
 	fmt.Fprintf(&s, "      residual: %v\n", m.Residual)
 	if m.ReconnectCost > 0 {
-		fmt.Fprintf(&s, "    reconnectCost: %v\n", m.ReconnectCost)
+		fmt.Fprintf(&s, "    reconnectCost: %v # the upper end of its interval\n", m.ReconnectCost)
 	}
 	return s.String()
 }

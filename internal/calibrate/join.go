@@ -123,6 +123,8 @@ func silence(step float64) float64 { return max(lookBack, 2.5*step) }
 
 // births are the moments at which a pod is new: its first sample, the first after
 // a gap, and where its CPU counter falls back, for the container was restarted.
+// Prometheus may have shown the old container's values for a look-back longer, so
+// that the new one began that much earlier.
 func births(memory, cpu []Point, gap float64) []float64 {
 	var all []float64
 	for i, p := range memory {
@@ -132,7 +134,7 @@ func births(memory, cpu []Point, gap float64) []float64 {
 	}
 	for i := 1; i < len(cpu); i++ {
 		if cpu[i].Value < cpu[i-1].Value {
-			all = append(all, cpu[i].At)
+			all = append(all, cpu[i].At-lookBack, cpu[i].At)
 		}
 	}
 	slices.Sort(all)

@@ -75,7 +75,7 @@ func (m Measured) driven(at float64) float64 {
 // Input is the series. No two of them are scraped at the same moment.
 func (m Measured) Input() calibrate.Input {
 	r := rand.New(rand.NewPCG(m.Seed, 1))
-	in := calibrate.Input{Endpoints: []calibrate.Series{{}}}
+	in := calibrate.Input{Endpoints: []calibrate.Series{{Labels: map[string]string{}}}}
 	shared := make([]float64, m.Hours)
 	for hour := range shared {
 		shared[hour] = r.NormFloat64() * m.Shared
