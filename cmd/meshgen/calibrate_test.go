@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -161,5 +162,58 @@ func TestCalibrateRepeatsWarningsOfTheServer(t *testing.T) {
 	status := run([]string{"calibrate", "--prometheus", server.URL, "--from", "2026-11-23T00:00:00Z", "--to", "2026-11-24T00:00:00Z"}, streams{nil, &out, &found})
 	if status != 4 || !strings.Contains(found.String(), "warning: the server warns of its answer to pilot_xds{}: store b is away [calibrate/partial-answer]\n") {
 		t.Errorf("%d: %s", status, &found)
+	}
+}
+
+// The example is what Prometheus would have seen of bigsale's istiods, whose model is
+// known, in the hours around a sale.
+func TestTheMeasuredExampleIsOfAKnownMesh(t *testing.T) {
+	m := sample.TypicalMeasured(2)
+	m.Pods, m.Step, m.Peak, m.Version = 8, 1200, 7000, "1.24.1"
+	const path = "../../examples/measured/bigsale.csv"
+	if *update {
+		if err := os.WriteFile(path, m.CSV(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, m.CSV()) {
+		t.Errorf("%s is another: run make golden", path)
+	}
+}
+
+// What is printed can be pasted into a profile as it is.
+func TestTheFragmentIsOfAProfile(t *testing.T) {
+	text, err := os.ReadFile("../../examples/clusters/bigsale/profile.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := sample.TypicalMeasured(1)
+	m.PerConnection, m.Version, m.Peak = 1e6, "1.24.1", 9000
+	report, found := calibrate.Fit(m.Input(), calibrate.Options{Busy: 1})
+	if report.Model == nil {
+		t.Fatal(found)
+	}
+	_, fragment, _ := strings.Cut(report.Model.Fragment(), "  istiod:\n")
+	old := regexp.MustCompile(`(?m)^    memoryModel:\n(?:      .*\n)+`)
+	profile := filepath.Join(t.TempDir(), "profile.yaml")
+	if err := os.WriteFile(profile, old.ReplaceAll(text, []byte(fragment)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if status := run([]string{"explain", profile, "istiod.connectionThreshold"}, streams{nil, &out, &errs}); status != 0 {
+		t.Fatalf("%d: %s\n%s", status, &errs, fragment)
+	}
+	for _, line := range []string{
+		fmt.Sprintf("p    %d bytes/connection ", report.Model.BytesPerConnection),
+		fmt.Sprintf("k    %v bytes/connection/endpoint ", report.Model.BytesPerConnectionEndpoint),
+		fmt.Sprintf("c    %v core·s/reconnect ", report.Model.ReconnectCost),
+	} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("explain does not have %q:\n%s", line, &out)
+		}
 	}
 }
