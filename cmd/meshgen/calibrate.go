@@ -82,16 +82,16 @@ func (c calibration) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	report := calibrate.Report{}
+	fit := calibrate.Report{}
 	if !found.HasErrors() {
 		if len(args) > 0 {
 			options.Source = args[0]
 		}
 		var more diag.List
-		report, more = calibrate.Fit(in, options)
+		fit, more = calibrate.Fit(in, options)
 		found = append(found, more...)
 	}
-	if err := print(report, found); err != nil {
+	if err := print(fit, found); err != nil {
 		return err
 	}
 	if found.HasErrors() {
