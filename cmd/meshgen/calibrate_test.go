@@ -85,7 +85,8 @@ func TestCalibrateAsksPrometheus(t *testing.T) {
 		},
 		"a token from the environment": {
 			calibrate.QueriesFor(), func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer hush" },
-			map[string]string{"MESHGEN_PROMETHEUS_TOKEN": "hush"}, nil,
+			map[string]string{"MESHGEN_PROMETHEUS_TOKEN": "hush"},
+			nil,
 		},
 		"a password from a file": {
 			calibrate.QueriesFor(), basic, nil,
@@ -93,7 +94,8 @@ func TestCalibrateAsksPrometheus(t *testing.T) {
 		},
 		"a password from the environment": {
 			calibrate.QueriesFor(), basic,
-			map[string]string{"MESHGEN_PROMETHEUS_USERNAME": "mesh", "MESHGEN_PROMETHEUS_PASSWORD": "hush"}, nil,
+			map[string]string{"MESHGEN_PROMETHEUS_USERNAME": "mesh", "MESHGEN_PROMETHEUS_PASSWORD": "hush"},
+			nil,
 		},
 	}
 	for name, c := range cases {
