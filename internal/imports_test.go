@@ -30,6 +30,8 @@ var owners = map[string]string{
 	"github.com/kedacore/":          "internal/keda",
 	"github.com/spf13/":             "cmd/meshgen",
 	"github.com/santhosh-tekuri/":   "policies",
+	"github.com/prometheus/":        "internal/prometheus",
+	"gonum.org/v1/gonum/":           "internal/calibrate",
 }
 
 // nested is the module of the real parts, which no package of this one imports.

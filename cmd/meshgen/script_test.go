@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/meshgen/meshgen/internal/calibrate"
+	"github.com/meshgen/meshgen/internal/sample"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the scripts that expect it")
@@ -33,7 +37,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": expectStatus, "replace": replace, "zeros": zeros, "last": last,
+			"status": expectStatus, "replace": replace, "zeros": zeros, "last": last, "measured": measured,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples/clusters"))
@@ -102,6 +106,44 @@ func last(ts *testscript.TestScript, neg bool, args []string) {
 	all := strings.SplitAfter(ts.ReadFile("stderr"), "\n")
 	end := all[max(len(all)-1-n, 0):]
 	ts.Check(os.WriteFile(ts.MkAbs("last"), []byte(strings.Join(end, "")), 0o644))
+}
+
+// measured is the script command "measured FILE FIELDS": what Prometheus would have
+// seen of a typical mesh with those fields (JSON, sample.Measured) goes to a CSV
+// file, or into a folder as the server's answers.
+func measured(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: measured FILE FIELDS")
+	}
+	m := sample.TypicalMeasured(1)
+	ts.Check(json.Unmarshal([]byte(args[1]), &m))
+	at := ts.MkAbs(args[0])
+	if filepath.Ext(at) == ".csv" {
+		ts.Check(os.WriteFile(at, m.CSV(), 0o644))
+		return
+	}
+	in := m.Input()
+	ts.Check(os.MkdirAll(at, 0o755))
+	for _, f := range answersOf(&in, calibrate.QueriesFor()) {
+		ts.Check(os.WriteFile(filepath.Join(at, f.name), answer(*f.into), 0o644))
+	}
+}
+
+// answer is series as the server's query_range prints them.
+func answer(series []calibrate.Series) []byte {
+	result := []any{}
+	for _, s := range series {
+		var values [][2]any
+		for _, p := range s.Points {
+			values = append(values, [2]any{p.At, strconv.FormatFloat(p.Value, 'f', -1, 64)})
+		}
+		result = append(result, map[string]any{"metric": s.Labels, "values": values})
+	}
+	data, err := json.Marshal(map[string]any{"status": "success", "data": map[string]any{"resultType": "matrix", "result": result}})
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	return data
 }
 
 func lines(text string) string { return strings.ReplaceAll(text, `\n`, "\n") }
