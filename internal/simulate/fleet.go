@@ -39,6 +39,11 @@ const (
 	restartForget = 600_000
 )
 
+// hopeless is how often each pod is killed, on average, when a trial is broken off:
+// every pod that comes back takes more than it can hold, and nothing but a hand
+// ends that. To play it to the end takes long and says no more.
+const hopeless = 10
+
 // fleet is the pods, and the Deployment that keeps them.
 type fleet struct {
 	pods    []pod
@@ -165,6 +170,8 @@ func (t *trial) kill(id int32) {
 	p.backoff = min(max(2*p.backoff, firstRestart), lastRestart)
 	t.retire(id, down)
 	t.record.killed++
+	t.record.broken = int64(t.record.killed) >= hopeless*t.live
+	t.over = t.over || t.record.broken
 	t.disturb()
 	t.readyIn(id, p.backoff+t.world.podReady)
 }

@@ -16,6 +16,7 @@ type record struct {
 	settled  int64 // milliseconds from the last disturbance until it was balanced
 	restless bool  // it was not when the event ended: since the first disturbance
 	hot      bool
+	broken   bool  // off, hopeless
 	pods     int64 // milliseconds of pods
 	minutes  []tally
 }
@@ -123,6 +124,9 @@ func (t *trial) minute() {
 func (t *trial) finish() record {
 	r := t.record
 	r.settled = t.calmed - t.stirred
+	if r.broken {
+		t.fill(&r)
+	}
 	if t.calmed == none {
 		r.restless, r.settled = true, min(t.world.watch, t.world.end)-t.upset
 	}
@@ -135,6 +139,23 @@ func (t *trial) finish() record {
 		r.busiest = max(r.busiest, window)
 	}
 	return r
+}
+
+// fill takes the rest of the day to be as the minute in which the trial was broken
+// off.
+func (t *trial) fill(r *record) {
+	if t.now < t.world.watch {
+		t.calmed = none
+	}
+	r.pods += t.live * (t.world.end - t.now)
+	all := int((t.world.end - 1) / minute)
+	if len(r.minutes) < all {
+		t.minute()
+	}
+	r.minutes = t.record.minutes
+	for len(r.minutes) < all {
+		r.minutes = append(r.minutes, r.minutes[len(r.minutes)-1])
+	}
 }
 
 // spread counts pods by minute and by connections, in bins that are wide enough

@@ -59,6 +59,9 @@ func Run(ctx context.Context, p *profile.Profile, pl *plan.Plan, o Options) (*Re
 			return nil, err
 		}
 		r.Worlds = append(r.Worlds, w.summary(v, records, pods, o.Tolerate))
+		if n := broken(records); n > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %d of %d trials are broken off when every pod has been killed %d times: nothing recovers by itself", v.name, n, o.Trials, hopeless))
+		}
 	}
 	if len(o.Faults) == 0 && r.Worlds[0].TrialsKilled == 0 {
 		r.Notes = append(r.Notes, secondCause)
@@ -164,6 +167,16 @@ func (w *world) summary(v values, records []record, pods spread, tolerate float6
 	s.Safe = float64(s.TrialsKilled) <= float64(tolerate*float64(len(records)))
 	s.Series = w.series(records, pods)
 	return s
+}
+
+func broken(records []record) int {
+	n := 0
+	for _, r := range records {
+		if r.broken {
+			n++
+		}
+	}
+	return n
 }
 
 func (r record) fullest() float64 { return float64(r.share) / 10_000 }
