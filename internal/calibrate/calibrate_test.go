@@ -38,6 +38,15 @@ func TestFitRefuses(t *testing.T) {
 			"calibrate/leak",
 			[]string{"grows by 2.01 MB an hour"},
 		},
+		"a leak that each new pod begins again with": {
+			func() calibrate.Input {
+				m := week()
+				m.Leak, m.Lives = 3e6, 20
+				return m.Input()
+			},
+			"calibrate/leak",
+			[]string{"grows by 3.024 MB an hour"},
+		},
 		"memory that falls hour by hour": {
 			func() calibrate.Input {
 				m := week()

@@ -10,9 +10,10 @@ const (
 	// notable is the least share of the mean memory that another driver must move
 	// to be found: the residual that a profile has by default.
 	notable = 0.05
-	// sure is the probability with which a driver is real that was looked for in
-	// many places (steps, phases).
-	sure = 0.9995
+	// sure is the quantile of Student's t beyond which a driver is real, and surest
+	// that of one which was looked for in many places (steps, phases).
+	sure   = 0.995
+	surest = 0.9995
 	// edge is the least share of the samples on either side of a step.
 	edge = 0.1
 	day  = 24 * hour
@@ -23,6 +24,7 @@ const (
 type driver struct {
 	id     string
 	term   []float64
+	sure   float64 // quantile
 	amount float64 // what a coefficient of 1 moves, from least to most
 	text   func(coefficient float64) (message, hint string)
 }
@@ -43,7 +45,7 @@ func (f *fitter) drivers(used []sample) {
 		with := base
 		with.terms = append(slices.Clone(base.terms), d.term)
 		g, ok := with.solve()
-		if !ok || !moves(g, d.amount, mean) {
+		if !ok || !d.moves(g, mean) {
 			continue
 		}
 		if best.id == "" || g.squares < found.squares {
@@ -56,11 +58,12 @@ func (f *fitter) drivers(used []sample) {
 	}
 }
 
-// moves reports whether the last term is real, and moves memory notably.
-func moves(g fit, amount, mean float64) bool {
+// moves reports whether the last term of a fit, the driver's, is real, and moves
+// memory notably.
+func (d driver) moves(g fit, mean float64) bool {
 	last := len(g.coefficients) - 1
-	t := math.Abs(g.coefficients[last]) / g.errors[last]
-	return t > quantile(g.freedom, sure) && math.Abs(g.coefficients[last])*amount > notable*mean
+	b := math.Abs(g.coefficients[last])
+	return b/g.errors[last] > quantile(g.freedom, d.sure) && b*d.amount > notable*mean
 }
 
 func candidates(used []sample, base regression) []driver {
@@ -86,7 +89,7 @@ func trend(used []sample) driver {
 		count[s.pod]++
 		first[s.pod], last[s.pod] = min(first[s.pod], s.at), max(last[s.pod], s.at)
 	}
-	d := driver{id: "calibrate/leak", text: leakText}
+	d := driver{id: "calibrate/leak", sure: sure, text: leakText}
 	for _, s := range used {
 		d.term = append(d.term, (s.at-sum[s.pod]/count[s.pod])/hour)
 	}
@@ -132,7 +135,7 @@ func stepAt(used []sample, base regression) (driver, bool) {
 		return fmt.Sprintf("from %s on each pod's memory is %s by %s whatever its connections and endpoints: a step, as a change of version makes one", at, word, bytes(math.Abs(coefficient))),
 			fmt.Sprintf("fit one side of it: --from %s, or --to %s", at, at)
 	}
-	return driver{"calibrate/step", since(used, best), 1, text}, !math.IsInf(least, 1)
+	return driver{"calibrate/step", since(used, best), surest, 1, text}, !math.IsInf(least, 1)
 }
 
 // stepHours are up to 48 hours with enough samples on either side.
@@ -182,7 +185,7 @@ func wave(used []sample, base regression) (driver, bool) {
 		return fmt.Sprintf("memory rises and falls with the day by %s, most at %02d:00 UTC, whatever connections and endpoints: something else drives it", bytes(2*coefficient), int(peak/hour+0.5)%24),
 			"find what else istiod does at that time (certificates, webhooks, configuration), or fit the hours of an event by --from and --to"
 	}
-	return driver{"calibrate/daily-wave", daily(used, peak), 2, text}, true
+	return driver{"calibrate/daily-wave", daily(used, peak), surest, 2, text}, true
 }
 
 // daily is a cosine of the time of day with its peak at that second.

@@ -28,7 +28,7 @@ type Measured struct {
 	OfPod, Drift, Shared float64 // standard deviations, as shares
 	Own                  float64 // standard deviation, bytes
 
-	Leak     float64 // bytes an hour
+	Leak     float64 // bytes an hour of a pod's life
 	Jump     float64 // bytes, from JumpHour on
 	JumpHour float64
 	Wave     float64 // bytes, up and down with the day, most at 21:00
@@ -63,9 +63,9 @@ func (m Measured) endpoints(at float64) float64 {
 }
 
 // driven is the bytes that neither connections nor endpoints explain.
-func (m Measured) driven(at float64) float64 {
+func (m Measured) driven(at, born float64) float64 {
 	hours := (at - MeasuredFrom) / 3600
-	bytes := m.Leak*hours + m.Wave*math.Cos(2*math.Pi*(hours-21)/24)
+	bytes := m.Leak*(at-born)/3600 + m.Wave*math.Cos(2*math.Pi*(hours-21)/24)
 	if hours >= m.JumpHour {
 		bytes += m.Jump
 	}
@@ -113,7 +113,7 @@ func (m Measured) follow(in *calibrate.Input, r *rand.Rand, name string, shared 
 		back := float64(r.IntN(1 + int(connections/2)))
 		count += back
 		used += back*m.ReconnectCost + m.Step*0.02*math.Exp(r.NormFloat64()*0.3)
-		p.memory = append(p.memory, calibrate.Point{At: at, Value: math.Round(law*share + r.NormFloat64()*m.Own + m.driven(at))})
+		p.memory = append(p.memory, calibrate.Point{At: at, Value: math.Round(law*share + r.NormFloat64()*m.Own + m.driven(at, born))})
 		p.connections = append(p.connections, calibrate.Point{At: at + 3, Value: connections})
 		p.cpu = append(p.cpu, calibrate.Point{At: at + 2, Value: math.Round(used*1000) / 1000})
 		p.sent = append(p.sent, calibrate.Point{At: at + 5, Value: count})
