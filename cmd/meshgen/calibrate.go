@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshgen/meshgen/internal/calibrate"
 	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/report"
 )
 
 // calibration is one calibrate command.
@@ -54,7 +55,7 @@ MESHGEN_PROMETHEUS_TOKEN, MESHGEN_PROMETHEUS_USERNAME, MESHGEN_PROMETHEUS_PASSWO
 	f.StringVar(&c.to, "to", "", "moment after the last, RFC 3339; with --prometheus it has to be given")
 	f.StringVar(&c.selector, "selector", "", "label=value of the mesh, where a store holds several")
 	f.Float64Var(&c.busy, "busy", calibrate.DefaultBusy, "share of the hours that are busy, above 0 and up to 1")
-	f.StringVarP(&c.format, "output", "o", "text", "text or json")
+	f.StringVarP(&c.format, "output", "o", "text", "text, json or svg")
 	c.source.flags(cmd)
 	return cmd
 }
@@ -70,9 +71,9 @@ func queryList() string {
 }
 
 func (c calibration) run(ctx context.Context, args []string) error {
-	print, ok := map[string]func(calibrate.Report, diag.List) error{"text": c.text, "json": c.json}[c.format]
+	print, ok := map[string]func(calibrate.Report, diag.List) error{"text": c.text, "json": c.json, "svg": c.svg}[c.format]
 	if !ok {
-		return fmt.Errorf("output format %q: use text or json", c.format)
+		return fmt.Errorf("output format %q: use text, json or svg", c.format)
 	}
 	options, err := c.options()
 	if err != nil {
@@ -161,6 +162,19 @@ func (c calibration) text(r calibrate.Report, found diag.List) error {
 		return err
 	}
 	_, err = fmt.Fprint(c.out, "\n"+r.Model.Fragment())
+	return err
+}
+
+// svg draws what was fitted, refused or not.
+func (c calibration) svg(r calibrate.Report, found diag.List) error {
+	if err := found.Text(c.err); err != nil || len(r.Plot) == 0 {
+		return err
+	}
+	drawing, err := report.Fit(&r)
+	if err != nil {
+		return err
+	}
+	_, err = c.out.Write(drawing)
 	return err
 }
 

@@ -137,7 +137,7 @@ func TestCalibrateFails(t *testing.T) {
 		"no moment":                  {[]string{"a.csv", "--from", "noon"}, "--from noon: write RFC 3339"},
 		"an end before the start":    {[]string{"a.csv", "--from", "2026-11-24T00:00:00Z", "--to", "2026-11-23T00:00:00Z"}, "is not after --from"},
 		"no selector":                {[]string{"a.csv", "--selector", "a b=c"}, "--selector a b=c: write label=value"},
-		"no format":                  {[]string{"a.csv", "-o", "yaml"}, `output format "yaml": use text or json`},
+		"no format":                  {[]string{"a.csv", "-o", "yaml"}, `output format "yaml": use text, json or svg`},
 		"a server that refuses a query": {
 			slices.Concat([]string{"--prometheus", url}, period),
 			"query pilot_xds{} from 2026-11-23T00:00:00Z to 2026-11-23T23:59:59Z: ",

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"math"
 	"regexp"
 	"slices"
@@ -70,6 +71,13 @@ var (
 	prolog = regexp.MustCompile(`(?s)^.*?<svg[^>]*>\s*`)
 	plain  = strings.NewReplacer("font-family:Liberation Sans;", "", "font-variant:none;", "", "font-weight:normal;", "", "font-style:normal;", "", "\n\t", " ")
 )
+
+// document is the canvas as an SVG file of its own, called by a title.
+func (s snapped) document(title string) ([]byte, error) {
+	svg, err := s.drawing(fmt.Sprintf(`xmlns="http://www.w3.org/2000/svg" aria-label="%s"`, html.EscapeString(title)),
+		"<style>\n"+colours()+"</style>")
+	return []byte(svg), err
+}
 
 // drawing is the canvas's SVG element with the given attributes and style sheet,
 // colours by their role.

@@ -84,14 +84,19 @@ func (a artist) bold(size vg.Length) text.Style {
 	return style
 }
 
-func (a artist) scales(f frame, ticks []tick) {
+// values draws the scale on the left.
+func (a artist) values(f frame, ticks []tick) {
 	style := a.style(muted, 10, text.XRight, text.YCenter)
 	for _, t := range ticks {
 		y := f.y(t.value)
 		f.StrokeLine2(pen(grid, 0.8), f.Min.X, y, f.Max.X, y)
 		f.FillText(style, vg.Point{X: f.Min.X - 6, Y: y}, t.label)
 	}
-	style = a.style(muted, 10, text.XCenter, text.YTop)
+}
+
+func (a artist) scales(f frame, ticks []tick) {
+	a.values(f, ticks)
+	style := a.style(muted, 10, text.XCenter, text.YTop)
 	for _, t := range a.day.ticks() {
 		x := f.x(t.value)
 		f.StrokeLine2(pen(mark, 0.8), x, f.Min.Y, x, f.Min.Y-3)

@@ -1,11 +1,11 @@
-// Package report shows a simulated day to people: its curves as one SVG drawing,
-// and everything that is known of it as one HTML page that needs nothing else.
+// Package report shows to people what was computed: a simulated day, its curves as
+// one SVG drawing and everything that is known of it as one HTML page that needs
+// nothing else, and the fit of istiod's memory.
 // It computes nothing that the report does not hold.
 package report
 
 import (
 	"fmt"
-	"html"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -21,9 +21,7 @@ func SVG(r *simulate.Report) ([]byte, error) {
 	c := newCanvas(vg.Length(columns)*(width+gutter)-gutter+2*margin, heightOf(all))
 	a := newArtist(newDay(r))
 	a.sheet(draw.New(c), r, all)
-	svg, err := c.drawing(fmt.Sprintf(`xmlns="http://www.w3.org/2000/svg" aria-label="%s"`, html.EscapeString(titleOf(r))),
-		"<style>\n"+colours()+"</style>")
-	return []byte(svg), err
+	return c.document(titleOf(r))
 }
 
 // The spaces of the sheet in points.
