@@ -135,3 +135,20 @@ func TestProgressCountsWhatWasFound(t *testing.T) {
 		}
 	}
 }
+
+// A simulation's trials are counted in one line, which is gone after the last;
+// where nobody looks there is none.
+func TestTrialsAreCounted(t *testing.T) {
+	if trialProgress(new(bytes.Buffer)) != nil {
+		t.Error("it is shown where there is no terminal")
+	}
+	screen, tty := terminal(t, 80)
+	show := trialProgress(tty)
+	show(1, 2)
+	show(2, 2)
+	tty.Close()
+	shown, _ := io.ReadAll(screen)
+	if want := "\r1/2 trials\r\x1b[K"; string(shown) != want {
+		t.Errorf("%q, want %q", shown, want)
+	}
+}
