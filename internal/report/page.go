@@ -61,6 +61,7 @@ type derivation struct{ Subject, Value, Text string }
 // finding is one with its place, as the page says it.
 type finding struct {
 	Severity, ID, Place, Message, Hint string
+	More                               int // of its kind, which are not on the page
 }
 
 // HTML is the report as one page that needs no script and no other file. The same
@@ -144,10 +145,21 @@ func inFolder(p diag.Pos) diag.Pos {
 	return p
 }
 
+// shown is how many findings of a kind stand on the page; a large mesh has
+// thousands, which meshgen validate lists.
+const shown = 8
+
+// placed are the first findings of each kind; the last of them counts the others.
 func placed(findings diag.List) []finding {
 	var all []finding
+	last, count := map[string]int{}, map[string]int{}
 	for _, f := range findings.Sorted() {
-		all = append(all, finding{string(f.Severity), f.ID, inFolder(f.Pos).String(), f.Message, f.Hint})
+		if count[f.ID]++; count[f.ID] > shown {
+			all[last[f.ID]].More++
+			continue
+		}
+		last[f.ID] = len(all)
+		all = append(all, finding{string(f.Severity), f.ID, inFolder(f.Pos).String(), f.Message, f.Hint, 0})
 	}
 	return all
 }

@@ -279,3 +279,18 @@ func TestAPageSaysIt(t *testing.T) {
 		t.Error("the page has what it should not")
 	}
 }
+
+func TestManyFindingsOfAKindAreCounted(t *testing.T) {
+	var many diag.List
+	for i := range 10 {
+		many = append(many, diag.Finding{Severity: diag.Warning, ID: "plan/x", Message: fmt.Sprintf("number %d", i)})
+	}
+	r := small()
+	page, err := HTML(&r, planned(), many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(page), "plan/x"); n != shown || !strings.Contains(string(page), ", and 2 more, which") {
+		t.Errorf("%d findings are shown, want %d and a count of the others", n, shown)
+	}
+}
