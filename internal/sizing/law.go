@@ -2,20 +2,53 @@ package sizing
 
 import "math/big"
 
-// PushLaw is the memory of one istiod pod at its dearest: while every endpoint
-// that a proxy sees changes, and each proxy is sent them in one message. Where
-// its terms come from, and how near it comes to what was measured, stands in
-// docs/law.md. No coefficient is negative.
+// Memory is what one istiod pod takes at its dearest. It grows with connections
+// and with endpoints.
+type Memory interface {
+	// Peak is in bytes.
+	Peak(connections, endpoints *big.Rat) *big.Rat
+	// NSafe is the connections that an amount of memory holds: the C with
+	// Peak(C, endpoints) = room, negative where there is no room even for none.
+	NSafe(room, endpoints *big.Rat) *big.Rat
+}
+
+// FieldLaw is the field's: Base + (PerConnection + PerConnectionEndpoint·E)·C, a
+// line through busy hours. A connection must cost something.
+type FieldLaw struct {
+	Base, PerConnection, PerConnectionEndpoint *big.Rat // bytes
+}
+
+// Peak is Base + w·C, w = PerConnection + PerConnectionEndpoint·E.
+func (l FieldLaw) Peak(connections, endpoints *big.Rat) *big.Rat {
+	peak := new(big.Rat).Mul(l.perConnection(endpoints), connections)
+	return peak.Add(peak, l.Base)
+}
+
+// NSafe is (room − Base) / w.
+func (l FieldLaw) NSafe(room, endpoints *big.Rat) *big.Rat {
+	left := new(big.Rat).Sub(room, l.Base)
+	return left.Quo(left, l.perConnection(endpoints))
+}
+
+func (l FieldLaw) perConnection(endpoints *big.Rat) *big.Rat {
+	w := new(big.Rat).Mul(l.PerConnectionEndpoint, endpoints)
+	return w.Add(w, l.PerConnection)
+}
+
+// PushLaw is the memory of one istiod pod while every endpoint that a proxy sees
+// changes, and each proxy is sent them in one message. Where its terms come
+// from, and how near it comes to what was measured, stands in docs/law.md. No
+// coefficient is negative.
 type PushLaw struct {
 	Base          *big.Rat // bytes that no collection moves: the process without proxies and endpoints
 	Heap          *big.Rat // bytes of heap without proxies and endpoints, where Base does not have them
 	PerConnection *big.Rat // bytes at rest; above 0
 	PerEndpoint   *big.Rat // bytes at rest
-	Collector     *big.Rat // heap when a collection ends over heap at rest: from 1 to 2 at Go's GOGC of 100
+	Growth        *big.Rat // heap when a collection ends over heap at rest: from 1 to 2 at Go's GOGC of 100
 
 	Visible *big.Rat // the share of the endpoints that a proxy sees, above 0 and up to 1
 	Message *big.Rat // bytes of one endpoint in a message
-	Held    *big.Rat // messages that are held at once for each byte of one; nil: one for every connection
+	Waiting *big.Rat // bytes of a message for each that waits to be sent; nil: one waits for every connection
 }
 
 // Rest is the heap at rest: Heap + PerConnection·C + PerEndpoint·E.
@@ -32,39 +65,43 @@ func (l PushLaw) MessageBytes(endpoints *big.Rat) *big.Rat {
 	return visible.Mul(visible, l.Message)
 }
 
-// Peak is the memory at the push, in bytes:
-// Base + Collector·Rest(C, E) + min(C, Held·M)·SendBuffer(M), M = MessageBytes(E).
+// Peak is the memory at the push:
+// Base + Growth·Rest(C, E) + min(C, M/Waiting)·SendBuffer(M), M = MessageBytes(E).
 func (l PushLaw) Peak(connections, endpoints *big.Rat) *big.Rat {
 	message := l.MessageBytes(endpoints)
 	held := connections
-	if l.Held != nil {
-		held = lesser(held, new(big.Rat).Mul(l.Held, message))
+	if most := l.held(message); most != nil && most.Cmp(held) < 0 {
+		held = most
 	}
 	peak := new(big.Rat).Mul(held, SendBuffer(message))
-	peak.Add(peak, new(big.Rat).Mul(l.Collector, l.Rest(connections, endpoints)))
+	peak.Add(peak, new(big.Rat).Mul(l.Growth, l.Rest(connections, endpoints)))
 	return peak.Add(peak, l.Base)
 }
 
-// NSafe is the connections that one pod may hold in an amount of memory: the C
-// with Peak(C, E) = room. It is negative where there is no room even for none.
-// Peak grows with C in two straight lines, the second, where no more messages
-// are held, the flatter.
+// NSafe is the larger of what two lines hold, for Peak is the lesser of them:
+// one on which every connection holds a buffer, and a flatter one on which the
+// most wait that may.
 func (l PushLaw) NSafe(room, endpoints *big.Rat) *big.Rat {
 	message := l.MessageBytes(endpoints)
 	buffer := SendBuffer(message)
-	flat := new(big.Rat).Mul(l.Collector, l.PerConnection)
-	steep := new(big.Rat).Add(flat, buffer)
+	flat := new(big.Rat).Mul(l.Growth, l.PerConnection)
 	left := new(big.Rat).Sub(room, l.Peak(new(big.Rat), endpoints))
-	safe := new(big.Rat).Quo(left, steep)
-	if l.Held == nil {
-		return safe
+	safe := new(big.Rat).Quo(left, new(big.Rat).Add(flat, buffer))
+	if most := l.held(message); most != nil {
+		left.Sub(left, most.Mul(most, buffer))
+		if other := left.Quo(left, flat); other.Cmp(safe) > 0 {
+			return other
+		}
 	}
-	held := new(big.Rat).Mul(l.Held, message)
-	if safe.Cmp(held) <= 0 {
-		return safe
+	return safe
+}
+
+// held is the most messages that wait to be sent; nil where all may.
+func (l PushLaw) held(message *big.Rat) *big.Rat {
+	if l.Waiting == nil {
+		return nil
 	}
-	left.Sub(left, held.Mul(held, buffer))
-	return left.Quo(left, flat)
+	return new(big.Rat).Quo(message, l.Waiting)
 }
 
 // sendBuffers are the sizes, in bytes, of the buffers that gRPC for Go writes a
@@ -83,11 +120,4 @@ func SendBuffer(message *big.Rat) *big.Rat {
 		}
 	}
 	return message
-}
-
-func lesser(a, b *big.Rat) *big.Rat {
-	if a.Cmp(b) <= 0 {
-		return a
-	}
-	return b
 }

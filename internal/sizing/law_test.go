@@ -75,7 +75,7 @@ func measurements(t testing.TB) []measured {
 func published() PushLaw {
 	return PushLaw{
 		Base: new(big.Rat), Heap: big.NewRat(193e5, 1), PerConnection: big.NewRat(30e3, 1), PerEndpoint: big.NewRat(810, 1),
-		Collector: big.NewRat(3, 2), Message: big.NewRat(73, 1), Held: big.NewRat(2, 1000), Visible: big.NewRat(1, 1),
+		Growth: big.NewRat(3, 2), Message: big.NewRat(73, 1), Waiting: big.NewRat(500, 1), Visible: big.NewRat(1, 1),
 	}
 }
 
@@ -169,7 +169,7 @@ func rest(m measured) float64      { return m.Rest }
 func peak(m measured) float64      { return m.Peak }
 
 // fitted is the law with its five coefficients fitted to rows: three to the heap
-// at rest, in bytes, then Collector and Held to the peak.
+// at rest, in bytes, then Growth and Waiting to the peak.
 func fitted(rows []measured) PushLaw {
 	l := published()
 	x := leastSquares(rows, rest, one, proxies, endpoints)
@@ -177,10 +177,10 @@ func fitted(rows []measured) PushLaw {
 	least := math.Inf(1)
 	for every := int64(400); every <= 600; every += 5 {
 		tried := l
-		tried.Held = big.NewRat(1, every)
-		tried.Collector = parts(tried.collector(rows), 1, 1000)
+		tried.Waiting = big.NewRat(every, 1)
+		tried.Growth = parts(tried.growth(rows), 1, 1000)
 		if squares := tried.squares(rows); squares < least {
-			least, l.Held, l.Collector = squares, tried.Held, tried.Collector
+			least, l.Waiting, l.Growth = squares, tried.Waiting, tried.Growth
 		}
 	}
 	return l
@@ -191,9 +191,9 @@ func parts(x, unit float64, of int64) *big.Rat {
 	return big.NewRat(int64(math.Round(x*unit*float64(of))), of)
 }
 
-// collector is the Collector that fits rows best, all else as the law has it.
-func (l PushLaw) collector(rows []measured) float64 {
-	l.Collector = new(big.Rat)
+// growth is the Growth that fits rows best, all else as the law has it.
+func (l PushLaw) growth(rows []measured) float64 {
+	l.Growth = new(big.Rat)
 	products, squares := 0.0, 0.0
 	for _, row := range rows {
 		rest, buffers := l.in(row)
@@ -217,11 +217,11 @@ func (l PushLaw) squares(rows []measured) float64 {
 func TestThePublishedCoefficientsAreFitted(t *testing.T) {
 	l := fitted(measurements(t))
 	for name, c := range map[string]struct{ published, fitted *big.Rat }{
-		"heap without proxies and endpoints": {published().Heap, l.Heap},
-		"bytes of a connection":              {published().PerConnection, l.PerConnection},
-		"bytes of an endpoint":               {published().PerEndpoint, l.PerEndpoint},
-		"garbage":                            {published().Collector, l.Collector},
-		"messages that are held":             {published().Held, l.Held},
+		"heap without proxies and endpoints":     {published().Heap, l.Heap},
+		"bytes of a connection":                  {published().PerConnection, l.PerConnection},
+		"bytes of an endpoint":                   {published().PerEndpoint, l.PerEndpoint},
+		"garbage":                                {published().Growth, l.Growth},
+		"bytes of a message for each that waits": {published().Waiting, l.Waiting},
 	} {
 		ratio, _ := new(big.Rat).Quo(c.published, c.fitted).Float64()
 		if math.Abs(ratio-1) > 0.02 {
@@ -297,7 +297,7 @@ func TestThePageSaysWhatWasMeasured(t *testing.T) {
 	words := strings.Join(strings.Fields(page(t)), " ")
 	for _, claim := range []string{
 		fmt.Sprintf("%.1f MB + %.0f kB·C + %.0f B·E", in(published().Heap, 1e6), in(published().PerConnection, 1e3), in(published().PerEndpoint, 1)),
-		fmt.Sprintf("%.1f · heap at rest + min(C, M / %.0f B) · buffer(M)", in(published().Collector, 1), 1/in(published().Held, 1)),
+		fmt.Sprintf("%.1f · heap at rest + min(C, M / %.0f B) · buffer(M)", in(published().Growth, 1), in(published().Waiting, 1)),
 		fmt.Sprintf("v·%.0f·E is the message", in(published().Message, 1)),
 		fmt.Sprintf("%.0f and %.0f B with and without Sidecars", 10*leastSquares(within, config, one, endpoints)[1], leastSquares(open, config, one, endpoints)[1]),
 		fmt.Sprintf("%.0f kB with Sidecars and %.0f kB without", perConnection(within), perConnection(open)),
@@ -344,7 +344,7 @@ func TestWhatAPodMayHoldUnderThePushLaw(t *testing.T) {
 		l := published()
 		l.Visible = big.NewRat(1+random.Int64N(10), 10)
 		if random.Int64N(3) == 0 {
-			l.Held = nil
+			l.Waiting = nil
 		}
 		e := big.NewRat(random.Int64N(40000), 1)
 		room := big.NewRat(random.Int64N(4<<30), 1)
