@@ -304,6 +304,10 @@ func TestThePageSaysWhatWasMeasured(t *testing.T) {
 		fmt.Sprintf("the process (about %.0f MB here)", process),
 		fmt.Sprintf("up to %.0f %% more than the peak of RSS, and up to %.0f %% less", 100*most, -100*least),
 		fmt.Sprintf("a message of %.0f kB) and far less at 8,000 (%.0f kB)", in(published().MessageBytes(big.NewRat(400, 1)), 1e3), in(published().MessageBytes(big.NewRat(800, 1)), 1e3)),
+		fmt.Sprintf("base: %.0fM, bytesPerConnection: %.0f, bytesPerEndpoint: %.0f, heapGrowth: %.1f, messageBytesPerEndpoint: %.0f, bytesPerWaitingMessage: %.0f",
+			process+in(published().Growth, 1)*in(published().Heap, 1e6), in(published().PerConnection, 1), in(published().PerEndpoint, 1), in(published().Growth, 1), in(published().Message, 1), in(published().Waiting, 1)),
+		fmt.Sprintf("266 connections at 5,400 endpoints, %.0f MB", in(bigsale().Memory.Peak(big.NewRat(266, 1), big.NewRat(5400, 1)), 1e6)),
+		fmt.Sprintf("%.0f MB with the process, one buffer a connection", process+in(published().Peak(big.NewRat(266, 1), big.NewRat(5400, 1)), 1e6)),
 		fmt.Sprintf("up to %d endpoints that a proxy sees", (32<<10)/73),
 		fmt.Sprintf("more than %s endpoints that a proxy sees", grouped((1<<20)/73)),
 	} {
@@ -338,15 +342,11 @@ func TestSendBuffer(t *testing.T) {
 
 // NSafe and Peak are each other's inverse; more memory holds more connections,
 // more endpoints hold fewer.
-func TestWhatAPodMayHoldUnderThePushLaw(t *testing.T) {
+func TestWhatAPodMayHold(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	for range 2000 {
-		l := published()
-		l.Visible = big.NewRat(1+random.Int64N(10), 10)
-		if random.Int64N(3) == 0 {
-			l.Waiting = nil
-		}
-		e := big.NewRat(random.Int64N(40000), 1)
+		l := randomLaw(random)
+		e := big.NewRat(1+random.Int64N(40000), 1)
 		room := big.NewRat(random.Int64N(4<<30), 1)
 		safe := l.NSafe(room, e)
 		if safe.Sign() > 0 && l.Peak(safe, e).Cmp(room) != 0 {
@@ -364,4 +364,16 @@ func TestWhatAPodMayHoldUnderThePushLaw(t *testing.T) {
 			t.Fatalf("%s bytes hold more at %s endpoints than at %s", room.RatString(), busier.RatString(), e.RatString())
 		}
 	}
+}
+
+func randomLaw(random *rand.Rand) Memory {
+	if random.Int64N(3) == 0 {
+		return FieldLaw{Base: big.NewRat(240e6, 1), PerConnection: big.NewRat(random.Int64N(50e3), 1), PerConnectionEndpoint: big.NewRat(1+random.Int64N(500), 1)}
+	}
+	l := published()
+	l.Visible = big.NewRat(1+random.Int64N(10), 10)
+	if random.Int64N(3) == 0 {
+		l.Waiting = nil
+	}
+	return l
 }
