@@ -73,8 +73,8 @@ func (c *checker) bounds(path string, low, high int64) {
 
 func (c *checker) istiod() {
 	const path = "spec.istiod"
-	if r := c.Spec.Istiod.MemoryModel.FittedEndpoints; r != nil && c.allGiven(path+".memoryModel.fittedEndpoints", "min", "max") {
-		c.bounds(path+".memoryModel.fittedEndpoints", r.Min, max(r.Max, 0))
+	if c.Given(path + ".memoryModel") {
+		c.memoryModel(path + ".memoryModel")
 	}
 	if r := c.Spec.Istiod.Running; r.MinReplicas != nil && r.MaxReplicas != nil && *r.MinReplicas > *r.MaxReplicas {
 		c.inconsistent(path+".running", fmt.Sprintf("has minReplicas %d above maxReplicas %d", *r.MinReplicas, *r.MaxReplicas), "write what the autoscaler has: it takes no floor above its ceiling")
@@ -87,6 +87,48 @@ func (c *checker) istiod() {
 		if t.Operator == "Exists" && t.Value != "" {
 			c.inconsistent(at+".value", "stands beside operator Exists, which takes no value", "leave value out, or write operator: Equal")
 		}
+	}
+}
+
+// memoryFields are the fields of the memory model that one kind alone has.
+var memoryFields = []struct {
+	kind, name, missing string // missing is the hint where the kind needs it
+}{
+	{"linear", "bytesPerConnectionEndpoint", "add bytesPerConnectionEndpoint: The bytes of one connection for each endpoint that it is told of"},
+	{"push", "bytesPerEndpoint", "add bytesPerEndpoint: the bytes of one endpoint at rest, about 810"},
+	{"push", "messageBytesPerEndpoint", "add messageBytesPerEndpoint: the bytes of one endpoint in the message to a proxy, about 73"},
+	{"push", "heapGrowth", ""},
+	{"push", "visibleShare", ""},
+	{"push", "bytesPerWaitingMessage", ""},
+}
+
+func (c *checker) memoryModel(path string) {
+	m := c.Spec.Istiod.MemoryModel
+	if r := m.FittedEndpoints; r != nil && c.allGiven(path+".fittedEndpoints", "min", "max") {
+		c.bounds(path+".fittedEndpoints", r.Min, max(r.Max, 0))
+	}
+	for _, f := range memoryFields {
+		at := path + "." + f.name
+		switch given := c.Given(at); {
+		case given && f.kind != m.Kind:
+			c.inconsistent(at, fmt.Sprintf("is of kind %s, and the model is of kind %s", f.kind, m.Kind), "leave it out, or write kind: "+f.kind)
+		case !given && f.kind == m.Kind && f.missing != "":
+			c.report(MissingField, at, at+" is missing", f.missing)
+		}
+	}
+	if m.Kind == "push" {
+		c.pushModel(m, path)
+	}
+}
+
+// pushModel holds what the law of the push needs besides its fields: a
+// connection that costs something at rest, and scopes where a proxy sees less.
+func (c *checker) pushModel(m profile.MemoryModel, path string) {
+	if m.BytesPerConnection.Sign() <= 0 {
+		c.inconsistent(path+".bytesPerConnection", "is 0, and under kind push a connection costs something at rest", "give the bytes of one connection, about 30000")
+	}
+	if m.VisibleShare.Cmp(big.NewRat(1, 1)) < 0 && !m.Scoped {
+		c.inconsistent(path+".visibleShare", "is below 1, and scoped is false: without Sidecars a proxy sees every endpoint", "leave it out, or write scoped: true where the model was fitted under Sidecars")
 	}
 }
 

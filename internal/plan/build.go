@@ -63,6 +63,7 @@ type builder struct {
 	sets   [][]int // sets of events that are ever under way together
 	terms  map[string]Term
 
+	memory    memoryModel
 	limits    sizing.Threshold // at the worst moment
 	age       time.Duration    // T
 	threshold int64            // θ
@@ -109,10 +110,7 @@ func (b *builder) inputs() {
 	b.field("L", ratOf(i.Resources.Memory), "bytes", "spec.istiod.resources.memory")
 	b.field("cpuLimit", ratOf(i.Resources.CPU), "cores", "spec.istiod.resources.cpu")
 	b.field("h", &i.Headroom.Rat, "", "spec.istiod.headroom")
-	b.field("B", &i.MemoryModel.Base.Rat, "bytes", "spec.istiod.memoryModel.base")
-	b.field("p", &i.MemoryModel.BytesPerConnection.Rat, "bytes/connection", "spec.istiod.memoryModel.bytesPerConnection")
-	b.field("k", &i.MemoryModel.BytesPerConnectionEndpoint.Rat, "bytes/connection/endpoint", "spec.istiod.memoryModel.bytesPerConnectionEndpoint")
-	b.field("rho", &i.MemoryModel.Residual.Rat, "", "spec.istiod.memoryModel.residual")
+	b.readMemory()
 	b.field("Cr", big.NewRat(i.Load.Connections, 1), "connections", "spec.istiod.load.connections")
 	b.field("Er", big.NewRat(i.Load.Endpoints, 1), "endpoints", "spec.istiod.load.endpoints")
 	b.field("c", &i.ReconnectCost.Rat, "core·s/reconnect", "spec.istiod.reconnectCost")

@@ -68,14 +68,15 @@ func find(terms []Term, name string) (Term, bool) {
 
 // functions are what formulas may call; package sizing says what each is.
 var functions = map[string]formula.Func{
-	"ceil":  exact(1, func(a []*big.Rat) *big.Rat { return new(big.Rat).SetInt(sizing.Ceil(a[0])) }),
-	"floor": exact(1, func(a []*big.Rat) *big.Rat { return new(big.Rat).SetInt(sizing.Floor(a[0])) }),
-	"max":   extreme(1),
-	"min":   extreme(-1),
-	"upTo":  exact(2, func(a []*big.Rat) *big.Rat { return sizing.Multiple(a[0], a[1]) }),
-	"step":  whole(1, func(n []int64) int64 { return sizing.Step(n[0]) }),
-	"hot":   spread(sizing.Hot),
-	"hot99": spread(sizing.Hot99),
+	"ceil":       exact(1, func(a []*big.Rat) *big.Rat { return new(big.Rat).SetInt(sizing.Ceil(a[0])) }),
+	"floor":      exact(1, func(a []*big.Rat) *big.Rat { return new(big.Rat).SetInt(sizing.Floor(a[0])) }),
+	"max":        extreme(1),
+	"min":        extreme(-1),
+	"upTo":       exact(2, func(a []*big.Rat) *big.Rat { return sizing.Multiple(a[0], a[1]) }),
+	"step":       whole(1, func(n []int64) int64 { return sizing.Step(n[0]) }),
+	"sendBuffer": exact(1, func(a []*big.Rat) *big.Rat { return sizing.SendBuffer(a[0]) }),
+	"hot":        spread(sizing.Hot),
+	"hot99":      spread(sizing.Hot99),
 	"fewest": exact(2, func(a []*big.Rat) *big.Rat {
 		return big.NewRat(sizing.Fewest(a[0].Num().Int64(), a[1]), 1)
 	}),

@@ -211,17 +211,74 @@ func (o *oracle) fraction(theta int64) *big.Rat {
 	return ratio(o.lost(n), n)
 }
 
-// nSafe is (h·L − B)/(p + k·E).
+// nSafe is the connections that fill the headroom.
 func (o *oracle) nSafe(endpoints int64) *big.Rat {
 	i := o.Spec.Istiod
-	room := new(big.Rat).Mul(&i.Headroom.Rat, &i.Resources.Memory.Rat)
-	return room.Quo(room.Sub(room, &i.MemoryModel.Base.Rat), o.perConnection(endpoints))
+	return o.fill(new(big.Rat).Mul(&i.Headroom.Rat, &i.Resources.Memory.Rat), endpoints)
 }
 
-func (o *oracle) perConnection(endpoints int64) *big.Rat {
+// fill is the connections at which a pod takes that much memory, found on the
+// straight line between two numbers of connections: none and one, or, beyond the
+// bend of the law of the push, the bend and one more.
+func (o *oracle) fill(room *big.Rat, endpoints int64) *big.Rat {
+	from := new(big.Rat)
+	if bend := o.bend(endpoints); bend != nil && o.bytes(bend, endpoints).Cmp(room) < 0 {
+		from = bend
+	}
+	step := ratio(1, 1<<40)
+	low := o.bytes(from, endpoints)
+	slope := new(big.Rat).Sub(o.bytes(new(big.Rat).Add(from, step), endpoints), low)
+	slope.Quo(slope, step)
+	more := new(big.Rat).Sub(room, low)
+	return more.Add(more.Quo(more, slope), from)
+}
+
+// bytes is what a pod takes at its dearest.
+func (o *oracle) bytes(connections *big.Rat, endpoints int64) *big.Rat {
+	m, e := o.Spec.Istiod.MemoryModel, ratio(endpoints, 1)
+	if m.Kind == "linear" {
+		w := new(big.Rat).Mul(&m.BytesPerConnectionEndpoint.Rat, e)
+		w.Mul(w.Add(w, &m.BytesPerConnection.Rat), connections)
+		return w.Add(w, &m.Base.Rat)
+	}
+	rests := new(big.Rat).Mul(&m.BytesPerConnection.Rat, connections)
+	rests.Add(rests, e.Mul(e, &m.BytesPerEndpoint.Rat))
+	waits := connections
+	if bend := o.bend(endpoints); bend != nil && bend.Cmp(waits) < 0 {
+		waits = bend
+	}
+	buffers := new(big.Rat).Mul(waits, buffer(o.message(endpoints)))
+	rests.Add(rests.Mul(rests, &m.HeapGrowth.Rat), buffers)
+	return rests.Add(rests, &m.Base.Rat)
+}
+
+// bend is the connections from which no more messages wait; nil without one.
+func (o *oracle) bend(endpoints int64) *big.Rat {
+	waiting := o.Spec.Istiod.MemoryModel.BytesPerWaitingMessage
+	if waiting == nil {
+		return nil
+	}
+	return new(big.Rat).Quo(o.message(endpoints), &waiting.Rat)
+}
+
+func (o *oracle) message(endpoints int64) *big.Rat {
 	m := o.Spec.Istiod.MemoryModel
-	w := new(big.Rat).Mul(&m.BytesPerConnectionEndpoint.Rat, ratio(endpoints, 1))
-	return w.Add(w, &m.BytesPerConnection.Rat)
+	bytes := new(big.Rat).Mul(&m.VisibleShare.Rat, &m.MessageBytesPerEndpoint.Rat)
+	return bytes.Mul(bytes, ratio(endpoints, 1))
+}
+
+// buffer is what gRPC takes to send a message.
+func buffer(message *big.Rat) *big.Rat {
+	size := message
+	for _, kib := range []int64{1024, 32, 16, 4} {
+		if pool := ratio(kib<<10, 1); message.Cmp(pool) <= 0 {
+			size = pool
+		}
+	}
+	if message.Cmp(ratio(1024, 1)) <= 0 {
+		return message
+	}
+	return size
 }
 
 // hot is the fullest of m pods with mu connections each on average.
@@ -247,8 +304,7 @@ func (o *oracle) memory(theta int64) float64 {
 	i := o.Spec.Istiod
 	most := new(big.Rat).Mul(ratio(2, 1), &i.MemoryModel.Residual.Rat)
 	most.Quo(&i.Resources.Memory.Rat, most.Add(most, ratio(1, 1)))
-	most.Quo(most.Sub(most, &i.MemoryModel.Base.Rat), o.perConnection(o.peakE))
-	return min(float(o.nSafe(o.peakE))-hot(mu, m), float(most)-hot99(mu, m))
+	return min(float(o.nSafe(o.peakE))-hot(mu, m), float(o.fill(most, o.peakE))-hot99(mu, m))
 }
 
 // reconnects reports θ·f/(1 − f) ≤ 30·A/1.10.

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,7 +177,7 @@ func overlapText(m Term) string {
 
 func (b *builder) minReplicas() {
 	i := b.spec().Istiod
-	names := []string{"Cr", "Er", "Cp", "Ep", "theta", "Z", "L", "h", "B", "p", "k", "u"}
+	names := slices.Concat([]string{"Cr", "Er", "Cp", "Ep", "theta", "Z", "L", "h"}, b.memory.inputs, []string{"u"})
 	before := map[string]string{"zone": "beforeZoneLoss(surgeLeft, Z)", "pod": "beforePodLoss(surgeLeft)", "share": "beforeShareLoss(surgeLeft, x)"}
 	if b.loss.Mode == "share" {
 		names = append(names, "x")
@@ -186,10 +187,10 @@ func (b *builder) minReplicas() {
 	d.set("rest", "ceil(Cr / theta)", "replicas")
 	d.set("Cu", "ceil(u * Cr)", "connections")
 	d.set("Eu", "ceil(u * Er)", "endpoints")
-	d.set("surgeLeft", "fewest(Cu, (h*L - B) / (p + k*Eu))", "replicas")
+	d.set("surgeLeft", "fewest(Cu, "+b.memory.at("Eu")+")", "replicas")
 	d.set("surge", before[b.loss.Mode], "replicas")
 	if i.HoldUnscaled {
-		d.set("held", "fewest(Cp, (h*L - B) / (p + k*Ep))", "replicas")
+		d.set("held", "fewest(Cp, "+b.memory.at("Ep")+")", "replicas")
 		need += ", held"
 	}
 	computed := d.whole("need", "upTo("+need+"), Z)", "replicas")
@@ -227,7 +228,8 @@ func (b *builder) survived() *big.Rat {
 		m := big.NewRat(tenths, 10)
 		c := sizing.CeilMul(rest.Connections, m)
 		n := max(b.min, sizing.UpTo(sizing.CeilDiv(c, b.threshold), b.zones))
-		if n-b.loss.Lost(n) < sizing.Fewest(c, b.nSafe(sizing.CeilMul(rest.Endpoints, m))) {
+		safe := b.nSafe(sizing.CeilMul(rest.Endpoints, m))
+		if safe.Sign() <= 0 || n-b.loss.Lost(n) < sizing.Fewest(c, safe) {
 			break
 		}
 		held = m
@@ -238,8 +240,7 @@ func (b *builder) survived() *big.Rat {
 // nSafe is the connections that one pod may hold at that many endpoints.
 func (b *builder) nSafe(endpoints int64) *big.Rat {
 	at := b.limits
-	w := new(big.Rat).Mul(b.terms["k"].Value, big.NewRat(endpoints, 1))
-	at.PerConnection = w.Add(w, b.terms["p"].Value)
+	at.Endpoints = endpoints
 	return at.NSafe()
 }
 

@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +82,56 @@ func threshold(t *testing.T, p *profile.Profile) int64 {
 	d, _ := build(t, p).Decision("istiod.connectionThreshold")
 	n, _ := d.Value.(int64)
 	return n
+}
+
+// models are every kind of memory model. That of linear is the mesh's own.
+var models = map[string]func(*profile.MemoryModel){
+	"linear":                         func(*profile.MemoryModel) {},
+	"push, a buffer for every proxy": pushModel,
+	"push, the messages that wait": func(m *profile.MemoryModel) {
+		pushModel(m)
+		waiting := decimal("500")
+		m.BytesPerWaitingMessage = &waiting
+	},
+}
+
+// pushModel is the law of docs/law.md.
+func pushModel(m *profile.MemoryModel) {
+	m.Kind, m.BytesPerConnectionEndpoint = "push", profile.Decimal{}
+	m.BytesPerConnection, m.BytesPerEndpoint, m.HeapGrowth = decimal("30000"), decimal("810"), decimal("1.5")
+	m.MessageBytesPerEndpoint, m.VisibleShare = decimal("73"), decimal("0.1")
+}
+
+func TestTheThresholdFollowsItsInputsUnderEveryModel(t *testing.T) {
+	for name, model := range models {
+		mesh := func(mi, endpoints int64) *profile.Profile {
+			return meshOf(func(p *profile.Profile) {
+				model(&p.Spec.Istiod.MemoryModel)
+				p.Spec.Istiod.Load.Endpoints = endpoints
+				p.Spec.Istiod.Resources.Memory = quantity(fmt.Sprintf("%dMi", mi))
+			})
+		}
+		t.Run("memory never lowers it, "+name, func(t *testing.T) {
+			last := int64(0)
+			for mi := int64(300); mi <= 6000; mi += 59 {
+				got := threshold(t, mesh(mi, 6000))
+				if got < last {
+					t.Fatalf("%d at %d Mi, after %d with less memory", got, mi, last)
+				}
+				last = got
+			}
+		})
+		t.Run("endpoints never raise it, "+name, func(t *testing.T) {
+			last := int64(1 << 40)
+			for endpoints := int64(100); endpoints <= 200000; endpoints += 2173 {
+				got := threshold(t, mesh(1024, endpoints))
+				if got > last {
+					t.Fatalf("%d at %d endpoints, after %d with fewer", got, endpoints, last)
+				}
+				last = got
+			}
+		})
+	}
 }
 
 func TestTheThresholdFollowsItsInputs(t *testing.T) {
@@ -164,6 +216,8 @@ func randomMesh(r *rand.Rand) *profile.Profile {
 		s.Istiod.Load = profile.Load{Connections: 1 + r.Int64N(5000), Endpoints: 1 + r.Int64N(5000)}
 		s.Istiod.Resources.Memory = quantity(fmt.Sprintf("%dMi", 800+r.IntN(8000)))
 		s.Istiod.Resources.CPU = quantity(fmt.Sprint(1 + r.IntN(8)))
+		kindsOfModel := slices.Sorted(maps.Keys(models))
+		models[kindsOfModel[r.IntN(len(kindsOfModel))]](&s.Istiod.MemoryModel)
 		for i := range r.IntN(9) {
 			s.Events = append(s.Events, randomEvent(r, i))
 		}
@@ -245,13 +299,26 @@ func judgeWorstMoment(t *testing.T, p *profile.Profile, pl *Plan) {
 	left := n - loss.Lost(n)
 	i := p.Spec.Istiod
 	model := sizing.Threshold{
-		Limit: &i.Resources.Memory.Rat, Headroom: &i.Headroom.Rat, Base: &i.MemoryModel.Base.Rat,
-		PerConnection: new(big.Rat).Mul(&i.MemoryModel.BytesPerConnectionEndpoint.Rat, big.NewRat(worst.Endpoints, 1)),
+		Limit: &i.Resources.Memory.Rat, Headroom: &i.Headroom.Rat, Endpoints: worst.Endpoints, Memory: lawOf(i.MemoryModel),
 	}
 	if need := sizing.Fewest(worst.Connections, model.NSafe()); left < need {
 		t.Fatalf("survive %s: %d of %d pods are left of the %d that %d connections need at threshold %d",
 			i.Survive.Mode, left, n, need, worst.Connections, theta)
 	}
+}
+
+func lawOf(m profile.MemoryModel) sizing.Memory {
+	if m.Kind != "push" {
+		return sizing.FieldLaw{Base: &m.Base.Rat, PerConnection: &m.BytesPerConnection.Rat, PerConnectionEndpoint: &m.BytesPerConnectionEndpoint.Rat}
+	}
+	law := sizing.PushLaw{
+		Base: &m.Base.Rat, Heap: new(big.Rat), PerConnection: &m.BytesPerConnection.Rat, PerEndpoint: &m.BytesPerEndpoint.Rat,
+		Growth: &m.HeapGrowth.Rat, Message: &m.MessageBytesPerEndpoint.Rat, Visible: &m.VisibleShare.Rat,
+	}
+	if m.BytesPerWaitingMessage != nil {
+		law.Waiting = &m.BytesPerWaitingMessage.Rat
+	}
+	return law
 }
 
 func number64(t *testing.T, pl *Plan, subject string) int64 {

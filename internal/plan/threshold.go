@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"sort"
 
 	"github.com/meshgen/meshgen/internal/diag"
@@ -39,7 +40,7 @@ func (b *builder) connectionThreshold() bool {
 		Reason: fmt.Sprintf("after %s at %s connections and %s endpoints the fullest pod holds %s of %s connections, %s of %s; %s binds",
 			b.lossText(), grouped(b.limits.Connections), grouped(b.terms["Ep"].Value.Num().Int64()), number(hot, 4),
 			number(b.limits.NSafe(), 4), percent(share), b.plan.Istiod.Memory, binds),
-		Source:  "field fit of istiod memory (base + k·connections·endpoints), balls into bins, istiod's admission limit",
+		Source:  b.memory.source + ", balls into bins, istiod's admission limit",
 		Running: b.runningThreshold(d.terms),
 	}, "spec.istiod")
 	b.judgeThreshold(binds)
@@ -48,19 +49,17 @@ func (b *builder) connectionThreshold() bool {
 
 func (b *builder) thresholdLimits() sizing.Threshold {
 	t := b.terms
-	w := new(big.Rat).Mul(t["k"].Value, t["Ep"].Value)
 	cpu := t["cpu"].Value.Num().Int64()
 	return sizing.Threshold{
-		Loss: b.loss, Connections: t["Cp"].Value.Num().Int64(),
-		Limit: t["L"].Value, Headroom: t["h"].Value, Base: t["B"].Value,
-		PerConnection: w.Add(w, t["p"].Value), Residual: t["rho"].Value,
+		Loss: b.loss, Connections: t["Cp"].Value.Num().Int64(), Endpoints: t["Ep"].Value.Num().Int64(),
+		Memory: b.memory.law, Limit: t["L"].Value, Headroom: t["h"].Value, Residual: t["rho"].Value,
 		Cores: t["cpu"].Value, Cost: t["c"].Value, Age: t["T"].Value,
 		Admission: big.NewRat(min(15+5*cpu, 100), 1),
 	}
 }
 
 func (b *builder) thresholdDerivation() *derivation {
-	d := b.from("L", "h", "B", "p", "k", "rho", "Cp", "Ep")
+	d := b.from(slices.Concat([]string{"L", "h"}, b.memory.inputs, []string{"rho", "Cp", "Ep"})...)
 	if b.loss.Mode == "zone" {
 		d.input(b.terms["Z"])
 	}
@@ -70,8 +69,7 @@ func (b *builder) thresholdDerivation() *derivation {
 	for _, name := range []string{"cpu", "c", "T"} {
 		d.input(b.terms[name])
 	}
-	d.set("w", "p + k*Ep", "bytes/connection")
-	d.set("NSafe", "(h*L - B) / w", "connections")
+	b.memory.set(d)
 	d.set("R", "min(15 + 5*cpu, 100)", "streams/s")
 	d.set("A", "min(R, cpu / c)", "reconnects/s")
 	return d
@@ -99,7 +97,7 @@ func (b *builder) hottest(d *derivation, theta string) (hot, share *big.Rat) {
 	d.set("mean", "1.10 * "+theta+" / (1 - f)", "connections")
 	d.set("m", "max(2, ceil((1 - f) * "+pods+"))", "pods")
 	hot = d.set("hot", "hot(mean, m)", "connections")
-	share = d.set("hotShare", "(B + w*hot) / L", "of L")
+	share = d.set("hotShare", "("+b.memory.used+") / L", "of L")
 	return hot, share
 }
 
@@ -194,16 +192,17 @@ func (b *builder) modelHolds() bool {
 	b.judgeModelAge()
 	t := b.terms
 	room := new(big.Rat).Mul(t["h"].Value, t["L"].Value)
-	perConnection := new(big.Rat).Mul(t["k"].Value, t["Ep"].Value)
+	most := big.NewRat(b.mostEndpoints(), 1)
+	base := b.memory.law.Peak(new(big.Rat), most)
 	switch {
-	case room.Cmp(t["B"].Value) <= 0:
+	case room.Cmp(base) <= 0:
 		b.find(diag.Finding{
 			Severity: diag.Error, ID: "plan/no-memory-left", Subject: "istiod.connectionThreshold",
-			Message: fmt.Sprintf("headroom × limit is %s bytes, not more than the base of %s: no memory is left for connections", number(room, 12), number(t["B"].Value, 12)),
+			Message: fmt.Sprintf("headroom × limit is %s bytes, not more than the base of %s: no memory is left for connections", number(room, 12), number(base, 12)),
 			Hint:    "raise spec.istiod.resources.memory, or correct spec.istiod.memoryModel.base",
 		}, "spec.istiod.resources.memory")
 		return false
-	case perConnection.Add(perConnection, t["p"].Value).Sign() <= 0:
+	case b.memory.law.Peak(big.NewRat(1, 1), most).Cmp(base) <= 0:
 		b.find(diag.Finding{
 			Severity: diag.Error, ID: "plan/free-connections", Subject: "istiod.connectionThreshold",
 			Message: "the memory model says that a connection costs nothing",
@@ -212,6 +211,13 @@ func (b *builder) modelHolds() bool {
 		return false
 	}
 	return b.judgeHeadroom() && b.judgeRange()
+}
+
+// mostEndpoints is the largest number of endpoints that any formula uses: of the
+// worst moment, or of a surge that nobody planned.
+func (b *builder) mostEndpoints() int64 {
+	surge := sizing.CeilMul(b.terms["Er"].Value.Num().Int64(), b.terms["u"].Value)
+	return max(b.terms["Ep"].Value.Num().Int64(), surge)
 }
 
 // judgeHeadroom keeps the headroom below the share of the limit at which Go's
@@ -240,8 +246,7 @@ func (b *builder) judgeRange() bool {
 		}, "spec.istiod.memoryModel")
 		return true
 	}
-	peak := b.terms["Ep"].Value.Num().Int64()
-	surge := sizing.CeilMul(b.terms["Er"].Value.Num().Int64(), b.terms["u"].Value)
+	peak, most := b.terms["Ep"].Value.Num().Int64(), b.mostEndpoints()
 	switch {
 	case 2*peak > 3*fitted.Max:
 		b.find(diag.Finding{
@@ -250,10 +255,10 @@ func (b *builder) judgeRange() bool {
 			Hint:    "fit the model on a busier day, or on a cluster with as many endpoints",
 		}, "spec.istiod.memoryModel.fittedEndpoints")
 		return false
-	case max(peak, surge) > fitted.Max:
+	case most > fitted.Max:
 		b.find(diag.Finding{
 			Severity: diag.Warning, ID: "plan/beyond-fit", Subject: "istiod.connectionThreshold",
-			Message: fmt.Sprintf("formulas use the memory model at %s endpoints, beyond the %s on which it was fitted", grouped(max(peak, surge)), grouped(fitted.Max)),
+			Message: fmt.Sprintf("formulas use the memory model at %s endpoints, beyond the %s on which it was fitted", grouped(most), grouped(fitted.Max)),
 			Hint:    "fit the model again when the cluster has had that many",
 		}, "spec.istiod.memoryModel.fittedEndpoints")
 	}

@@ -173,16 +173,24 @@ type Resources struct {
 	Memory *Quantity `json:"memory"`
 }
 
-// MemoryModel is the fitted memory of one istiod pod:
-// base + connections × (bytesPerConnection + bytesPerConnectionEndpoint × endpoints).
+// MemoryModel is the fitted memory of one istiod pod, of kind linear or push;
+// package sizing has both laws.
 type MemoryModel struct {
+	Kind                       string   `json:"kind"`
 	Base                       Quantity `json:"base"`                       // bytes
 	BytesPerConnection         Decimal  `json:"bytesPerConnection"`         // bytes
-	BytesPerConnectionEndpoint Decimal  `json:"bytesPerConnectionEndpoint"` // bytes
+	BytesPerConnectionEndpoint Decimal  `json:"bytesPerConnectionEndpoint"` // bytes, of kind linear
 	FittedEndpoints            *Range   `json:"fittedEndpoints"`
 	IstioVersion               string   `json:"istioVersion"`
 	Residual                   Decimal  `json:"residual"` // standard deviation as a share
 	Scoped                     bool     `json:"scoped"`   // fitted while Sidecar scopes were live
+
+	// of kind push
+	BytesPerEndpoint        Decimal  `json:"bytesPerEndpoint"`        // bytes
+	HeapGrowth              Decimal  `json:"heapGrowth"`              // of heap at rest, until a collection ends
+	MessageBytesPerEndpoint Decimal  `json:"messageBytesPerEndpoint"` // bytes
+	VisibleShare            Decimal  `json:"visibleShare"`            // of the endpoints
+	BytesPerWaitingMessage  *Decimal `json:"bytesPerWaitingMessage"`  // bytes; nil: a message waits for every connection
 }
 
 // Range is an inclusive span of counts.

@@ -27,31 +27,56 @@ func (m *meshMaker) cores() string {
 	return pick(m.choice, "1", "2", "2", "4", "4", "8", `"600m"`, `"2500m"`, "16")
 }
 
-// model writes the memory model. The bytes of a connection for each endpoint are
-// such that about holds connections fit at the worst moment.
+// model writes the memory model. The bytes of a connection, for each endpoint or
+// for itself, are such that about holds connections fit at the worst moment.
 func (m *meshMaker) model(memory, base, endpoints int) {
 	holds := pick(m.choice, 80, 150, 300, 300, 600, 1500, 4000) + m.below(50)
 	worst := endpoints * m.most / 100
 	f := flow{}
 	f.add("base: %dMi", base)
-	if m.of(20) {
-		f.add("bytesPerConnection: %d", (memory-base)<<20/holds/20)
+	perConnection, push := (memory-base)<<20/holds, m.of(30)
+	if push {
+		m.push(&f, perConnection, worst)
+	} else {
+		m.linear(&f, perConnection, worst)
 	}
-	perEndpoint := max(1, (memory-base)<<20/10*8/holds*100/max(1, worst))
-	if m.rarely() {
-		perEndpoint = m.between(1, 100000000)
-	}
-	f.add("bytesPerConnectionEndpoint: %s", hundredths(perEndpoint))
 	if m.of(90) {
 		f.add("fittedEndpoints: {min: %d, max: %d}", endpoints/2, min(100000000, worst*m.between(70, 200)/100))
 	}
 	m.given(80, &f, `istioVersion: "1.%d"`, m.istioMinor-m.below(2))
 	m.given(30, &f, "residual: %s", hundredths(m.below(12)))
-	m.given(30, &f, "scoped: true")
+	if push {
+		f.add("scoped: true")
+	} else {
+		m.given(30, &f, "scoped: true")
+	}
 	m.line("    memoryModel: %s", f.mapping())
 	if m.of(50) {
 		m.line("    headroom: %s", hundredths(m.between(60, 89)))
 	}
+}
+
+func (m *meshMaker) linear(f *flow, perConnection, worst int) {
+	if m.of(20) {
+		f.add("bytesPerConnection: %d", perConnection/20)
+	}
+	perEndpoint := max(1, perConnection/10*8*100/max(1, worst))
+	if m.rarely() {
+		perEndpoint = m.between(1, 100000000)
+	}
+	f.add("bytesPerConnectionEndpoint: %s", hundredths(perEndpoint))
+}
+
+// push shares what a connection takes between its rest and its message.
+func (m *meshMaker) push(f *flow, perConnection, worst int) {
+	atRest := m.between(5, 90)
+	f.add("kind: push")
+	f.add("bytesPerConnection: %d", max(1, perConnection/200*atRest))
+	f.add("bytesPerEndpoint: %d", m.below(2000))
+	f.add("messageBytesPerEndpoint: %s", hundredths(max(1, perConnection/100*(100-atRest)*100/max(1, worst))))
+	m.given(50, f, "heapGrowth: %s", hundredths(m.between(100, 200)))
+	m.given(50, f, "visibleShare: %s", hundredths(m.between(1, 100)))
+	m.given(50, f, "bytesPerWaitingMessage: %d", m.between(1, 5000))
 }
 
 func (m *meshMaker) survival() {

@@ -8,9 +8,9 @@ import (
 
 func bigsale() Threshold {
 	return Threshold{
-		Loss: Loss{Mode: "zone", Zones: 2}, Connections: 3600,
-		Limit: big.NewRat(800<<20, 1), Headroom: big.NewRat(85, 100), Base: big.NewRat(240e6, 1),
-		PerConnection: big.NewRat(400*5400, 1), Residual: big.NewRat(5, 100),
+		Loss: Loss{Mode: "zone", Zones: 2}, Connections: 3600, Endpoints: 5400,
+		Memory: FieldLaw{Base: big.NewRat(240e6, 1), PerConnection: new(big.Rat), PerConnectionEndpoint: big.NewRat(400, 1)},
+		Limit:  big.NewRat(800<<20, 1), Headroom: big.NewRat(85, 100), Residual: big.NewRat(5, 100),
 		Cores: big.NewRat(2, 1), Cost: big.NewRat(1, 5), Admission: big.NewRat(25, 1), Age: big.NewRat(900, 1),
 	}
 }

@@ -14,9 +14,11 @@ const MaxThreshold = 20000
 type Threshold struct {
 	Loss        Loss
 	Connections int64 // of the mesh, at the worst moment
+	Endpoints   int64 // likewise
 
-	// memory: B + w·connections on one pod, w bytes a connection at the worst moment's endpoints
-	Limit, Headroom, Base, PerConnection, Residual *big.Rat
+	// memory
+	Memory                    Memory
+	Limit, Headroom, Residual *big.Rat
 
 	// reconnects
 	Cores     *big.Rat // whole cores of one pod
@@ -25,10 +27,9 @@ type Threshold struct {
 	Age       *big.Rat // connection age T, seconds
 }
 
-// NSafe is the connections that one pod may hold: (h·L − B) / w.
+// NSafe is the connections that one pod may hold: those that fill h·L.
 func (t Threshold) NSafe() *big.Rat {
-	room := new(big.Rat).Mul(t.Headroom, t.Limit)
-	return room.Sub(room, t.Base).Quo(room, t.PerConnection)
+	return t.Memory.NSafe(new(big.Rat).Mul(t.Headroom, t.Limit), big.NewRat(t.Endpoints, 1))
 }
 
 // Pods is max(2, ⌈connections/θ⌉): the pods that θ asks for.
@@ -48,12 +49,12 @@ func (t Threshold) Mean(theta int64) float64 {
 
 // MemoryHolds is the condition that the fullest survivor stays within NSafe, and
 // that its 99th percentile under twice the model's residual stays within the
-// limit: (B + w·hot99)·(1 + 2ρ) ≤ L.
+// limit: Peak(hot99)·(1 + 2ρ) ≤ L.
 func (t Threshold) MemoryHolds() func(theta int64) bool {
 	nSafe, _ := t.NSafe().Float64()
 	spread := new(big.Rat).Mul(big.NewRat(2, 1), t.Residual)
 	most := new(big.Rat).Quo(t.Limit, spread.Add(spread, big.NewRat(1, 1)))
-	nMost, _ := most.Sub(most, t.Base).Quo(most, t.PerConnection).Float64()
+	nMost, _ := t.Memory.NSafe(most, big.NewRat(t.Endpoints, 1)).Float64()
 	return func(theta int64) bool {
 		mean, left := t.Mean(theta), t.Left(theta)
 		return Hot(mean, left) <= nSafe && Hot99(mean, left) <= nMost
