@@ -15,7 +15,7 @@ func flat(connections int64, pods int, age, end int64) *world {
 		scaling: scaling{
 			min: int64(pods), max: int64(pods), threshold: 1, scrape: 15_000, lookback: 60_000,
 		},
-		steps: []step{{connections: connections, endpoints: 1, perConnection: 1}},
+		steps: []step{{connections: connections, endpoints: 1, memory: linear(0, 1)}},
 		watch: end, end: end,
 	}
 }

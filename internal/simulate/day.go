@@ -178,12 +178,11 @@ func (d *day) world(v values) (*world, error) {
 	asks, demandErr := d.demand(v.calendar)
 	w := &world{
 		name: v.name, age: v.age.Milliseconds(), interval: interval(v.cores, &i.ReconnectCost.Rat),
-		limit: float(&i.Resources.Memory.Rat), base: float(&i.MemoryModel.Base.Rat),
-		headroom: float(&i.Headroom.Rat), residual: float(&i.MemoryModel.Residual.Rat),
+		limit: float(&i.Resources.Memory.Rat), headroom: float(&i.Headroom.Rat), residual: float(&i.MemoryModel.Residual.Rat),
 		zones: int(d.plan.Istiod.Zones), nodes: int(d.plan.Istiod.Nodes),
 		podReady: i.PodReady.Milliseconds(), nodeReady: i.NodeReady.Milliseconds(),
 		surge: v.surge, unavailable: v.unavailable, scaling: v.scaling, faults: d.faults,
-		steps: asks.steps(d.End.Sub(d.Start), d.perConnection),
+		steps: asks.steps(d.End.Sub(d.Start), d.memory),
 		watch: d.millis(d.end), end: d.millis(d.End),
 	}
 	w.scaling.scrape = max(d.profile.Spec.Metrics.ScrapeInterval.Milliseconds(), 1)
@@ -205,9 +204,8 @@ func float(r *big.Rat) float64 {
 	return f
 }
 
-func (d *day) perConnection(endpoints int64) float64 {
-	m := d.profile.Spec.Istiod.MemoryModel
-	return float(&m.BytesPerConnection.Rat) + float64(float(&m.BytesPerConnectionEndpoint.Rat)*float64(endpoints))
+func (d *day) memory(endpoints int64) memory {
+	return memoryAt(d.profile.Spec.Istiod.MemoryModel, endpoints)
 }
 
 // atRest is the pods that have come to run at so many connections.

@@ -120,7 +120,7 @@ const slack = 1e-6
 
 // steps are the changes of the demand second by second, each load up to a whole
 // number.
-func (d demand) steps(length time.Duration, perConnection func(endpoints int64) float64) []step {
+func (d demand) steps(length time.Duration, memory func(endpoints int64) memory) []step {
 	var all []step
 	for now := time.Duration(0); now < length; now += time.Second {
 		a := d.at(now)
@@ -128,7 +128,7 @@ func (d demand) steps(length time.Duration, perConnection func(endpoints int64) 
 		if n := len(all); n > 0 && all[n-1].connections == s.connections && all[n-1].endpoints == s.endpoints {
 			continue
 		}
-		s.perConnection = perConnection(s.endpoints)
+		s.memory = memory(s.endpoints)
 		all = append(all, s)
 	}
 	return all

@@ -38,7 +38,7 @@ func (d *day) disturb(texts []string) error {
 	}
 	moment := d.millis(d.start)
 	if d.event != none {
-		moment = worst(asks.steps(d.End.Sub(d.Start), d.perConnection), d.millis(d.start.Add(-d.early)), d.millis(d.end))
+		moment = worst(asks.steps(d.End.Sub(d.Start), d.memory), d.millis(d.start.Add(-d.early)), d.millis(d.end))
 	}
 	for i := range d.faults {
 		f := &d.faults[i]

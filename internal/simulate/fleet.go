@@ -55,7 +55,7 @@ type fleet struct {
 	away    int64   // of the live pods, those that are lost
 	rolling bool
 
-	perConnection float64 // bytes, at the endpoints that there are
+	memory memory // of one pod, at the endpoints that there are
 }
 
 // layPods lets the pods of minute 0 stand ready.
@@ -63,7 +63,7 @@ func (t *trial) layPods(w *world) {
 	f := &t.fleet
 	f.pods, f.ready, f.live, f.away, f.rolling = f.pods[:0], f.ready[:0], 0, 0, false
 	f.desired, f.room = int64(w.pods), int64(w.pods)
-	f.perConnection = w.steps[0].perConnection
+	f.memory = w.steps[0].memory
 	f.zone = append(f.zone[:0], make([]int32, w.zones)...)
 	for range w.pods {
 		t.serve(t.newPod())
@@ -265,7 +265,7 @@ func (t *trial) weigh(s step) {
 	for _, id := range t.ready {
 		t.look(&t.pods[id])
 	}
-	t.perConnection = s.perConnection
+	t.memory = s.memory
 	for i := range t.pods {
 		t.limits(&t.pods[i])
 	}
@@ -280,8 +280,8 @@ func (t *trial) weigh(s step) {
 // its memory.
 func (t *trial) limits(p *pod) {
 	w := t.world
-	p.warm = int32(min(w.most(w.headroom*w.limit, p.factor, t.perConnection), never))
-	p.most = int32(min(w.most(w.limit, p.factor, t.perConnection), never))
+	p.warm = int32(min(t.memory.most(w.headroom*w.limit, p.factor), never))
+	p.most = int32(min(t.memory.most(w.limit, p.factor), never))
 }
 
 // strain is a pod's beyond the headroom, or beyond its limit.

@@ -254,9 +254,9 @@ func podsFor(n int, from, to int64) []span {
 
 // ramp grows by a step a second.
 func ramp(from, to, start, length int64) []step {
-	steps := []step{{connections: from, perConnection: 1}}
+	steps := []step{{connections: from, memory: linear(0, 1)}}
 	for s := int64(1000); s <= length; s += 1000 {
-		steps = append(steps, step{at: start + s, connections: from + (to-from)*s/length, perConnection: 1})
+		steps = append(steps, step{at: start + s, connections: from + (to-from)*s/length, memory: linear(0, 1)})
 	}
 	return steps
 }

@@ -55,7 +55,7 @@ func (o *observed) landed(at int64) { o.seconds[min(int(at/1000), len(o.seconds)
 // look takes in how full a pod has been since it was last looked at.
 func (t *trial) look(p *pod) {
 	peak := max(p.peak, p.count)
-	used := t.world.used(peak, p.factor, t.perConnection)
+	used := t.world.used(t.memory, peak, p.factor)
 	t.observed.share = max(t.observed.share, used)
 	t.record.share = max(t.record.share, used)
 	t.record.hottest = max(t.record.hottest, peak)

@@ -53,8 +53,9 @@ func TestAWorldIsSafeUpToWhatIsTolerated(t *testing.T) {
 // A pod's limits are its memory's: as many connections as fit are kept, one more is
 // not, and with a deviation the base weighs more too.
 func TestMemory(t *testing.T) {
-	w := &world{limit: 800 << 20, base: 240e6, headroom: 0.85}
+	w := &world{limit: 800 << 20, headroom: 0.85}
 	const each = 400 * 5400
+	m := linear(240e6, each)
 	for name, c := range map[string]struct {
 		bytes, factor float64
 		want          int64
@@ -65,11 +66,11 @@ func TestMemory(t *testing.T) {
 		"one that is over without":   {800 << 20, 4, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := w.most(c.bytes, c.factor, each)
+			got := m.most(c.bytes, c.factor)
 			if got != c.want {
 				t.Errorf("%d connections, want %d", got, c.want)
 			}
-			share := float64(w.used(int32(max(got, 0)), c.factor, each)) / 10_000
+			share := float64(w.used(m, int32(max(got, 0)), c.factor)) / 10_000
 			if want := c.factor * (240e6 + float64(max(got, 0))*each) / (800 << 20); math.Abs(share-want) > 0.0001 {
 				t.Errorf("share %g, want %g", share, want)
 			}

@@ -8,9 +8,9 @@ type world struct {
 	age      int64 // T of a connection, 0 for ever
 	interval int64 // microseconds between two connections that one pod admits
 
-	limit, base float64 // bytes
-	headroom    float64 // share of the limit
-	residual    float64 // standard deviation of a pod's memory, as a share
+	limit    float64 // bytes
+	headroom float64 // share of the limit
+	residual float64 // standard deviation of a pod's memory, as a share
 
 	zones, nodes int   // that istiod's pods may use
 	podReady     int64 // from the container's start
@@ -32,7 +32,7 @@ type world struct {
 type step struct {
 	at                     int64
 	connections, endpoints int64
-	perConnection          float64 // bytes at that many endpoints
+	memory                 memory // of one pod, at that many endpoints
 }
 
 // share is a part of the pods: so many, or so many in a million.
@@ -44,18 +44,7 @@ func (s share) up(n int64) int64 { return s.pods + (n*s.millionths+999_999)/1_00
 // down is the share of n pods, rounded down.
 func (s share) down(n int64) int64 { return s.pods + n*s.millionths/1_000_000 }
 
-// most is the connections up to which a pod that is z off the fit stays within
-// so many bytes; -1 where it has none without connections.
-func (w *world) most(bytes, factor, perConnection float64) int64 {
-	room := float64(bytes/factor) - w.base
-	if room < 0 {
-		return -1
-	}
-	return int64(room / perConnection)
-}
-
 // used is a pod's memory in ten-thousandths of the limit.
-func (w *world) used(connections int32, factor, perConnection float64) int32 {
-	bytes := w.base + float64(perConnection*float64(connections))
-	return int32(float64(bytes*factor)*10_000/w.limit + 0.5)
+func (w *world) used(m memory, connections int32, factor float64) int32 {
+	return int32(float64(m.of(connections)*factor)*10_000/w.limit + 0.5)
 }
