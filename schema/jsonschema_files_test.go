@@ -116,6 +116,7 @@ var mistakes = map[string]string{
 	"bounds_swapped": fields, "canary_unnamed": fields, "tolerations": fields,
 	"event_ends_first": fields, "event_half_dated": fields, "event_ramp_too_long": fields, "event_too_long": fields,
 	"event_twice_loaded": fields, "event_twice_timed": fields, "event_unloaded": fields, "event_untimed": fields, "weekly_equal": fields,
+	"push_model": fields, "push_model_without_kind": fields,
 	"clients_sum": sums, "endpoints_outside_replicas": sums,
 	"duplicate_event": names, "duplicate_gateway": names, "duplicate_namespace": names, "duplicate_node_pool": names,
 	"duplicate_service": names, "duplicate_zone": names, "weekly_day_twice": names,
