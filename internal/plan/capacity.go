@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -142,16 +143,34 @@ func (b *builder) occasions(r resource) []occasion {
 	return all
 }
 
-// worstSet is the set that holds the event and asks for most. Every event is in
-// the set of those under way with it.
+// worstSet is the set that holds the event and asks for most, of equals the smallest
+// and then the first by its events' names: the profile's order decides nothing.
+// Every event is in the set of those under way with it.
 func (b *builder) worstSet(event int, under []occasion) int {
 	worst := -1
 	for i, set := range b.sets {
-		if slices.Contains(set, event) && (worst < 0 || under[i].asked.Cmp(under[worst].asked) > 0) {
+		if slices.Contains(set, event) && (worst < 0 || b.compareSets(i, worst, under) > 0) {
 			worst = i
 		}
 	}
 	return worst
+}
+
+func (b *builder) compareSets(i, j int, under []occasion) int {
+	return cmp.Or(
+		under[i].asked.Cmp(under[j].asked),
+		cmp.Compare(len(b.sets[j]), len(b.sets[i])),
+		slices.Compare(b.namesOf(b.sets[j]), b.namesOf(b.sets[i])),
+	)
+}
+
+func (b *builder) namesOf(set []int) []string {
+	var names []string
+	for _, e := range set {
+		names = append(names, b.events[e].Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (b *builder) restRequests(r resource) *big.Rat {
