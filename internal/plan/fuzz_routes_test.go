@@ -1,13 +1,86 @@
 package plan_test
 
 import (
+	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
+	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/profile"
 )
+
+// The fullest endpoint, the stranded ones and the loss of a zone are those of the
+// worst of all ways to lay the pods out, each enumerated, however few pods there
+// are for the zones, and where callers stand in zones without nodes.
+func TestTheWorstWayToLayPodsOutIsFound(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 11))
+	for range 400 {
+		text := fewPods(random)
+		p := loadText(t, text)
+		pl, err := plan.Build(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms := map[string]plan.Term{}
+		d, _ := pl.Decision("service/team/few.trafficDistribution")
+		for _, term := range d.Terms {
+			terms[term.Name] = term
+		}
+		want := oracleOf(p).worstOf(p.Spec.Services[0])
+		if got := terms["FWorst"].Value; got == nil || got.Cmp(want.factor) != 0 {
+			t.Fatalf("F is %v, want %s\n%s", got, want.factor.RatString(), text)
+		}
+		if got := terms["strandedWorst"].Value; got.Sign() > 0 != (want.stranded > 0) {
+			t.Fatalf("%v are stranded, want %d\n%s", got, want.stranded, text)
+		}
+		if fails := strings.HasPrefix(terms["S8"].Text, "fails"); fails == want.survives {
+			t.Fatalf("S8 %s, and every loss is survived: %v\n%s", terms["S8"].Text, want.survives, text)
+		}
+	}
+}
+
+// fewPods is a profile of two to six zones, some without nodes, with one Service
+// of up to twice as many pods.
+func fewPods(random *rand.Rand) []byte {
+	zones := 2 + random.IntN(5)
+	pods := 1 + random.IntN(2*zones)
+	var list, endpoints, clients []string
+	shares := make([]int, zones)
+	for range 100 {
+		shares[random.IntN(1+random.IntN(zones))]++
+	}
+	random.Shuffle(zones, func(i, j int) { shares[i], shares[j] = shares[j], shares[i] })
+	for z := range zones {
+		name, nodes := "z"+strconv.Itoa(z), 5
+		if z > 1 && random.IntN(5) == 0 {
+			nodes = 0
+		} else {
+			endpoints = append(endpoints, name+": "+strconv.Itoa(pods))
+		}
+		list = append(list, fmt.Sprintf("{name: %s, nodePools: [{name: a, nodes: %d, allocatableCPU: 64}]}", name, nodes))
+		clients = append(clients, fmt.Sprintf("%s: %.2f", name, float64(shares[z])/100))
+	}
+	return fmt.Appendf(nil, `apiVersion: meshgen.dev/v1alpha1
+kind: ClusterProfile
+metadata: {name: few}
+spec:
+  kubernetes: {version: "1.34", rebalancer: descheduler}
+  zones: [%s]
+  istio: {version: "1.29"}
+  istiod:
+    resources: {cpu: 4, memory: 8Gi}
+    memoryModel: {base: 300Mi, bytesPerConnectionEndpoint: 300}
+    load: {connections: 300, endpoints: 300}
+  namespaces: [{name: team}]
+  services:
+    - {name: few, namespace: team, workload: {name: few, labels: {app: few}}, replicas: {min: %d, max: 100},
+       endpoints: {%s}, clients: {%s}, capacity: {perEndpoint: 100, peak: %d, unit: requests}, routing: {trafficDistribution: PreferClose}}
+`, strings.Join(list, ", "), pods, strings.Join(endpoints, ", "), strings.Join(clients, ", "), 20+random.IntN(200))
+}
 
 // read reports whether the callers of a Service read the field at all.
 func (j *judge) read(s profile.Service) bool { return j.fieldValue(s) != "" }

@@ -13,6 +13,7 @@ type moment struct {
 	name   string
 	load   *big.Rat // at its peak; nil where the profile does not say
 	fewest []int64  // in each zone
+	extra  int64    // pods besides these, at most one a zone
 	ways   []standing
 }
 
@@ -94,30 +95,95 @@ func (s *routed) multiplier(event int) *big.Rat {
 }
 
 // guaranteed is where that many pods stand under a hard zone constraint of skew
-// 1: as many in each open zone, and what is left over in any but one of them.
+// 1: as many in each open zone, and what is left over in any but one of them. Its
+// ways are those that may be the worst for the load of an endpoint.
 func (s *routed) guaranteed(name string, pods int64, load *big.Rat) moment {
 	zones := int64(len(s.open))
 	fewest, _ := sizing.Reachable(pods, zones, 1)
-	at := moment{name: name, load: load, fewest: make([]int64, len(s.names))}
+	at := moment{name: name, load: load, fewest: make([]int64, len(s.names)), extra: pods - fewest*zones}
 	for _, z := range s.open {
 		at.fewest[z] = fewest
 	}
-	extra := pods - fewest*zones
-	if extra == 0 {
+	if at.extra == 0 {
 		at.ways = []standing{{name, at.fewest, -1}}
 		return at
 	}
-	for _, short := range s.open {
-		counts, left := slices.Clone(at.fewest), extra
-		for _, z := range s.open {
-			if z != short && left > 0 {
-				counts[z]++
-				left--
-			}
-		}
-		at.ways = append(at.ways, standing{name, counts, short})
+	for _, worst := range s.open {
+		at.ways = append(at.ways, standing{name, at.laid(s.against(at, worst)), worst})
+	}
+	if fewest == 0 && s.q != nil { // the way that leaves the fewest callers without a pod, so that pods may have none
+		most := s.byCalls()
+		slices.Reverse(most)
+		at.ways = append(at.ways, standing{name, at.laid(most), -1})
 	}
 	return at
+}
+
+// laid are the endpoints with what is left over in the first zones of that order.
+func (m moment) laid(order []int) []int64 {
+	counts := slices.Clone(m.fewest)
+	for _, z := range order[:m.extra] {
+		counts[z]++
+	}
+	return counts
+}
+
+// against is the order in which what is left over makes an endpoint of the zone
+// carry the most: where the others have pods, all get one before it; where none
+// has, its only pod stands beside those of the zones with the fewest calls, and
+// the calls of the others come to all.
+func (s *routed) against(m moment, zone int) []int {
+	if m.fewest[zone] == 0 {
+		return first(zone, s.byCalls())
+	}
+	order := slices.DeleteFunc(slices.Clone(s.open), func(z int) bool { return z == zone })
+	return append(order, zone)
+}
+
+// byCalls are the zones in which pods may stand, those with the fewest calls first.
+func (s *routed) byCalls() []int {
+	zones := slices.Clone(s.open)
+	if s.q != nil {
+		slices.SortStableFunc(zones, func(x, y int) int { return s.q[x].Cmp(s.q[y]) })
+	}
+	return zones
+}
+
+// first is the order with one zone moved to its front.
+func first(zone int, order []int) []int {
+	return append([]int{zone}, slices.DeleteFunc(slices.Clone(order), func(z int) bool { return z == zone })...)
+}
+
+// beforeLoss are the ways in which the endpoints may stand that may be the worst
+// before a zone is lost. The fewest everywhere stand for all of them where each
+// zone with calls has pods: its load depends on no other's. Else calls go to all
+// that are left, which are fewest where the lost zone had one more.
+func (s *routed) beforeLoss(m moment) [][]int64 {
+	if m.extra == 0 || s.servedEverywhere(m.fewest) {
+		return [][]int64{m.fewest}
+	}
+	var all [][]int64
+	for _, way := range m.ways {
+		all = append(all, way.counts)
+	}
+	for _, worst := range s.open {
+		for _, lost := range s.open {
+			if lost != worst {
+				all = append(all, m.laid(first(lost, s.against(m, worst))))
+			}
+		}
+	}
+	return all
+}
+
+// servedEverywhere reports whether every zone with calls has endpoints.
+func (s *routed) servedEverywhere(counts []int64) bool {
+	for z, q := range s.q {
+		if q.Sign() > 0 && counts[z] == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // standings are where the endpoints stand now, and every way in which they may

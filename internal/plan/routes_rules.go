@@ -265,12 +265,12 @@ func (s *routed) zoneMayBeLost() rule {
 	if len(s.open) < 2 {
 		return rule{"S8", unproven, "there is no second zone", ""}
 	}
-	at, lost, to := s.worstLoss()
+	at, counts, lost, to := s.worstLoss()
 	if lost < 0 {
 		return rule{"S8", fails, "all endpoints " + at.name + " are in one zone: nothing is left after its loss", ""}
 	}
 	s.d.input(Term{Name: "loadLoss", Value: at.load, Unit: s.Capacity.Unit, Note: "the peak " + at.name})
-	s.counts("e", at.fewest)
+	s.counts("e", counts)
 	use := s.d.set("useAfterLoss", "zoneLoss("+s.arguments("q", "e")+") * loadLoss / perEndpoint", "")
 	umax := &s.spec().Mesh.ZoneRouting.MaxUtilization.Rat
 	says := fmt.Sprintf("%s: without %s, its callers in %s, the fullest endpoint is used to %s, of %s",
@@ -281,21 +281,24 @@ func (s *routed) zoneMayBeLost() rule {
 	return rule{"S8", holds, says, ""}
 }
 
-// worstLoss is the moment and the two zones with the most load on one endpoint
-// after a loss; lost is -1 where a loss leaves no endpoint.
-func (s *routed) worstLoss() (at moment, lost, to int) {
+// worstLoss is the moment, the endpoints before the loss and the two zones with
+// the most load on one endpoint after it; lost is -1 where a loss leaves no
+// endpoint.
+func (s *routed) worstLoss() (at moment, counts []int64, lost, to int) {
 	most := new(big.Rat)
 	lost = -1
 	for _, m := range s.moments {
-		share, x, z := sizing.ZoneLoss(s.q, m.fewest)
-		if x < 0 {
-			return m, -1, -1
-		}
-		if load := share.Mul(share, m.load); lost < 0 || load.Cmp(most) > 0 {
-			most, at, lost, to = load, m, x, z
+		for _, way := range s.beforeLoss(m) {
+			share, x, z := sizing.ZoneLoss(s.q, way)
+			if x < 0 {
+				return m, way, -1, -1
+			}
+			if load := share.Mul(share, m.load); lost < 0 || load.Cmp(most) > 0 {
+				most, at, counts, lost, to = load, m, way, x, z
+			}
 		}
 	}
-	return at, lost, to
+	return at, counts, lost, to
 }
 
 // S9: the pods stay where the constraint put them: scaling in takes any, and
