@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -219,6 +220,34 @@ func TestActiveAgreesWithKEDAMinuteByMinute(t *testing.T) {
 			want := !start.Next(local).Before(end.Next(local))
 			if got := covers(spans, at); got != want {
 				t.Fatalf("%q to %q %s at %s: active %v, KEDA's predicate says %v", c.Start, c.End, c.Location, at, got, want)
+			}
+		}
+	}
+}
+
+// Where the clocks go back within an hour, robfig/cron may answer an instant before
+// the one that it was asked for; a scaler that asks every five minutes goes on all
+// the same, and so must what follows the schedules.
+func TestActiveAgreesWithKEDAWhereTheClocksGoBack(t *testing.T) {
+	for zone, night := range map[string]string{
+		"Pacific/Chatham": "2026-04-04T00:00:00Z", "Australia/Lord_Howe": "2026-04-04T00:00:00Z", "Africa/Cairo": "2026-10-29T00:00:00Z",
+	} {
+		from := instant(t, night)
+		period := Span{from.AddDate(0, 0, -5), from.AddDate(0, 0, 20)}
+		for quarter := range 24 {
+			c := Cron{fmt.Sprintf("%d %d * * *", quarter%4*15, quarter/4), "15 12 * * *", location(t, zone)}
+			spans, err := c.Active(period)
+			if err != nil {
+				t.Fatal(err)
+			}
+			start, _ := cron.ParseStandard(c.Start)
+			end, _ := cron.ParseStandard(c.End)
+			for at := from; at.Before(from.AddDate(0, 0, 3)); at = at.Add(5 * time.Minute) {
+				local := at.In(c.Location)
+				want := !start.Next(local).Before(end.Next(local))
+				if got := covers(spans, at); got != want {
+					t.Fatalf("%q to %q %s at %s: active %v, KEDA's predicate says %v", c.Start, c.End, zone, local, got, want)
+				}
 			}
 		}
 	}

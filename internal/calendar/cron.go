@@ -168,13 +168,15 @@ func (s *schedule) Next(t time.Time) time.Time {
 
 // moments are the instants of the period at which the answer can change, in
 // order: its start, every instant of the schedules, and the changes of clocks,
-// from each of which on the schedules are followed anew.
+// from each of which on the schedules are followed anew. In an hour that the
+// clocks show twice a schedule may answer an instant that is over, which is no
+// way on.
 func (c Cron) moments(period Span, schedules ...*schedule) []time.Time {
 	all := append([]time.Time{period.Start.In(c.Location)}, c.changes(period)...)
 	follow := append(slices.Clone(all[1:]), period.End)
 	for i, until := range follow {
 		for _, s := range schedules {
-			for t := s.Next(all[i]); !t.IsZero() && t.Before(until); t = s.Next(t) {
+			for from, t := all[i], s.Next(all[i]); t.After(from) && t.Before(until); from, t = t, s.Next(t) {
 				all = append(all, t)
 			}
 		}
