@@ -12,7 +12,8 @@ import (
 )
 
 // fleet runs the line for many profiles on every core. A cluster's files are in
-// memory only while it is one of the few under way; each is called for one
+// memory only while it is one of the few under way. What put does with them may
+// wait for a disk, and keeps no core from the next cluster; each is called for one
 // cluster at a time, in the order of the paths.
 type fleet struct {
 	streams
@@ -20,7 +21,8 @@ type fleet struct {
 	chart     string
 	base      string // folder of the user's own kustomization, of the one cluster that there is then
 	shard     shard
-	simulates bool // simulate each cluster's day
+	simulates bool                 // simulate each cluster's day
+	put       func(*outcome) error // for several clusters at a time, as they come; nil for nothing
 	each      func(*outcome) (status, error)
 }
 
@@ -85,7 +87,7 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 		results[i] = make(chan result, 1)
 	}
 	cores := runtime.GOMAXPROCS(0)
-	slots := make(chan struct{}, 2*cores)
+	slots := make(chan struct{}, 4*cores)
 	workers := make(chan *worker, cores)
 	for range cores {
 		w := newWorker(f.cue)
@@ -103,6 +105,9 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 			go func() {
 				o, err := w.walk(ctx, m.path, f.base, proofs)
 				workers <- w
+				if err == nil && f.put != nil {
+					err = f.put(o)
+				}
 				results[i] <- result{o, err, sync.OnceFunc(func() { <-slots })}
 			}()
 		}
