@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/meshgen/meshgen/internal/manifests"
+	"github.com/meshgen/meshgen/policies"
 	"github.com/meshgen/meshgen/schema"
 )
 
@@ -36,6 +37,7 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 	if f.base != "" && len(members) > 1 {
 		return clean, fmt.Errorf("--base is the base of one cluster, and there are %d profiles", len(members))
 	}
+	go policies.Prepare() // meanwhile: it takes as long as all that comes before the first gate
 	proofs, err := manifests.Open(f.chart)
 	if err != nil {
 		return clean, err

@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/yaml"
 
 	"github.com/meshgen/meshgen/internal/artifact"
@@ -19,6 +20,10 @@ const (
 	kustomizationFile = "kustomization.yaml"
 	valuesFile        = "values.yaml"
 )
+
+// prepareKustomize reads the schema by which kustomize merges, which the first build
+// would do.
+func prepareKustomize() { openapi.Schema() }
 
 // folder is one folder of the cluster that has a kustomization.
 type folder struct {
