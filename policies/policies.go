@@ -22,6 +22,10 @@ import (
 	"github.com/meshgen/meshgen/internal/plan"
 )
 
+// Prepare compiles the policies ahead of the first check, which says what is wrong
+// with them.
+func Prepare() { _, _ = compiled() }
+
 // Check judges the objects of a cluster against its plan by every policy. An
 // input that lacks what policies may read is an error, for Rego would take it
 // as a pass.

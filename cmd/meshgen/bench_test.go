@@ -55,7 +55,7 @@ func benchmarkLine(b *testing.B, path string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	root := b.TempDir()
+	writer := output.NewWriter(b.TempDir())
 	for _, stage := range []struct {
 		name string
 		run  func() error
@@ -71,7 +71,7 @@ func benchmarkLine(b *testing.B, path string) {
 		{"stage=prove/proven", func() error { _, _, err := o.prove(path, "", proofs); return err }},
 		{"stage=gate", func() error { _, err := policies.Check(ctx, o.plan, objects); return err }},
 		{"stage=review", func() error { return reviewAnew(o) }},
-		{"stage=write", func() error { return output.Write(root, o.cluster, o.tree.Files()) }},
+		{"stage=write", func() error { _, err := writer.Write(o.cluster, o.tree.Files()); return err }},
 		{"whole/fresh", func() error { return render(b.TempDir(), path) }},
 		{"whole/proven", func() error { _, err := new(worker).walk(ctx, path, "", proofs); return err }},
 	} {

@@ -8,11 +8,13 @@ import (
 	"sync"
 
 	"github.com/meshgen/meshgen/internal/manifests"
+	"github.com/meshgen/meshgen/policies"
 	"github.com/meshgen/meshgen/schema"
 )
 
 // fleet runs the line for many profiles on every core. A cluster's files are in
-// memory only while it is one of the few under way; each is called for one
+// memory only while it is one of the few under way. What put does with them may
+// wait for a disk, and keeps no core from the next cluster; each is called for one
 // cluster at a time, in the order of the paths.
 type fleet struct {
 	streams
@@ -20,7 +22,8 @@ type fleet struct {
 	chart     string
 	base      string // folder of the user's own kustomization, of the one cluster that there is then
 	shard     shard
-	simulates bool // simulate each cluster's day
+	simulates bool                 // simulate each cluster's day
+	put       func(*outcome) error // for several clusters at a time, as they come; nil for nothing
 	each      func(*outcome) (status, error)
 }
 
@@ -34,6 +37,7 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 	if f.base != "" && len(members) > 1 {
 		return clean, fmt.Errorf("--base is the base of one cluster, and there are %d profiles", len(members))
 	}
+	go policies.Prepare() // meanwhile: it takes as long as all that comes before the first gate
 	proofs, err := manifests.Open(f.chart)
 	if err != nil {
 		return clean, err
@@ -85,7 +89,7 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 		results[i] = make(chan result, 1)
 	}
 	cores := runtime.GOMAXPROCS(0)
-	slots := make(chan struct{}, 2*cores)
+	slots := make(chan struct{}, 4*cores)
 	workers := make(chan *worker, cores)
 	for range cores {
 		w := newWorker(f.cue)
@@ -103,6 +107,9 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 			go func() {
 				o, err := w.walk(ctx, m.path, f.base, proofs)
 				workers <- w
+				if err == nil && f.put != nil {
+					err = f.put(o)
+				}
 				results[i] <- result{o, err, sync.OnceFunc(func() { <-slots })}
 			}()
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/manifests"
+	"github.com/meshgen/meshgen/internal/output"
 	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/profile"
 	"github.com/meshgen/meshgen/internal/review"
@@ -26,6 +27,7 @@ type outcome struct {
 	tree     *artifact.Tree // complete only with status clean
 	findings diag.List
 	status   status
+	changes  output.Changes // of what was there before
 }
 
 // add takes in a stage's findings; errors set the status and end the line.

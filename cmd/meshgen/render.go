@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/output"
 	"github.com/meshgen/meshgen/schema"
 )
@@ -67,10 +68,13 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	}
 	members := membersOf(r.cue, paths, fleetwide || !r.shard.whole())
 	clusters, known := clustersOf(members)
-	worst, err := fleet{streams: r.streams, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, simulates: r.report, each: func(o *outcome) (status, error) {
+	f := fleet{streams: r.streams, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, simulates: r.report}
+	f.put = r.putter()
+	f.each = func(o *outcome) (status, error) {
 		known = known && o.profile != nil
-		return r.put(o)
-	}}.run(cmd.Context(), members)
+		return r.show(o)
+	}
+	worst, err := f.run(cmd.Context(), members)
 	if err != nil {
 		return err
 	}
@@ -84,31 +88,36 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	return worst.asError()
 }
 
-// put writes a cluster's files, or prints how they differ; nothing of a cluster
+// putter writes a cluster's files, or finds how they differ; nothing of a cluster
 // whose line was not clean.
-func (r rendering) put(o *outcome) (status, error) {
+func (r rendering) putter() func(*outcome) error {
+	put := output.NewWriter(r.root).Write
+	if r.check {
+		put = func(cluster string, files []artifact.File) (output.Changes, error) {
+			return output.Diff(r.root, cluster, files)
+		}
+	}
+	return func(o *outcome) (err error) {
+		if o.status == clean {
+			o.changes, err = put(o.cluster, o.tree.Files())
+		}
+		return err
+	}
+}
+
+// show prints what was written, or how it would differ.
+func (r rendering) show(o *outcome) (status, error) {
 	if o.status != clean {
 		return o.status, nil
 	}
-	changes, err := output.Diff(r.root, o.cluster, o.tree.Files())
-	if err != nil {
-		return failed, err
+	if !r.check {
+		_, err := fmt.Fprintf(r.out, "%s: %s\n", o.cluster, o.changes.Summary())
+		return clean, err
 	}
-	if r.check {
-		return r.show(changes)
-	}
-	if err := output.Write(r.root, o.cluster, o.tree.Files()); err != nil {
-		return failed, err
-	}
-	_, err = fmt.Fprintf(r.out, "%s: %s\n", o.cluster, changes.Summary())
-	return clean, err
-}
-
-func (r rendering) show(changes output.Changes) (status, error) {
-	if len(changes) == 0 {
+	if len(o.changes) == 0 {
 		return clean, nil
 	}
-	for _, c := range changes {
+	for _, c := range o.changes {
 		if _, err := fmt.Fprint(r.out, c.Diff); err != nil {
 			return failed, err
 		}

@@ -258,8 +258,11 @@ func TestActiveAgreesWithKEDAWhereTheClocksGoBack(t *testing.T) {
 func TestASchedulesAnswerIsRobfigs(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	period := Span{instant(t, "2026-01-01T00:00:00Z"), instant(t, "2027-02-05T00:00:00Z")}
-	for _, zone := range []string{"Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca", "America/Nuuk", "UTC"} {
+	for _, zone := range []string{"Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca", "America/Nuuk", "UTC", "Asia/Seoul"} {
 		c := Cron{randomCron(random), "", location(t, zone)}
+		if zone == "Asia/Seoul" {
+			c.Start = "30 9 13 * *" // not of this program: its weeks are not alike
+		}
 		s, err := parse(c.Start, c.even(period))
 		if err != nil {
 			t.Fatal(err)

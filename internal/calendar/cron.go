@@ -119,11 +119,13 @@ func (c Cron) Active(period Span) ([]Span, error) {
 
 // schedule is robfig/cron's, asked by a clock of one offset wherever the zone's own
 // does not change in reach: Go reads the rule of a zone anew at each look at its
-// clock, and that would be nine tenths of the time.
+// clock, and that would be nine tenths of the time. By such a clock every week is
+// like every other, and each instant of the week is asked for once.
 type schedule struct {
 	cron.Schedule
 	even          []evenClock
-	asked, answer time.Time // by one clock: it is the answer at all times between
+	waits         map[time.Duration]time.Duration // until the answer, by how far into a week it is asked
+	asked, answer time.Time                       // by one clock: it is the answer at all times between
 }
 
 // evenClock is a span without a change of clocks, and the clock in it.
@@ -145,7 +147,10 @@ func parse(fields string, even []evenClock) (*schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cron %q: %w", fields, err)
 	}
-	return &schedule{Schedule: s, even: even}, nil
+	if !strings.Contains(fields, " * * ") {
+		even = nil // of days of the month, weeks are not alike
+	}
+	return &schedule{Schedule: s, even: even, waits: map[time.Duration]time.Duration{}}, nil
 }
 
 // Next is robfig/cron's. It looks at no clock earlier than the midnight before t
@@ -158,12 +163,24 @@ func (s *schedule) Next(t time.Time) time.Time {
 		if t.Before(e.Start.AddDate(0, 0, 1)) || !t.Before(e.End) {
 			continue
 		}
-		if next := s.Schedule.Next(t.In(e.fixed)); !next.IsZero() && next.Before(e.End.AddDate(0, 0, -1)) {
-			s.asked, s.answer = t, next.In(t.Location())
+		if next := t.Add(s.wait(t.In(e.fixed))); next.Before(e.End.AddDate(0, 0, -1)) {
+			s.asked, s.answer = t, next
 			return s.answer
 		}
 	}
 	return s.Schedule.Next(t)
+}
+
+// wait is how long it is until the schedule's next instant, by a clock of one offset.
+func (s *schedule) wait(t time.Time) time.Duration {
+	monday := time.Date(2001, time.January, 1, 0, 0, 0, 0, t.Location())
+	since := t.Sub(monday) % (7 * 24 * time.Hour)
+	wait, known := s.waits[since]
+	if !known {
+		wait = s.Schedule.Next(t).Sub(t)
+		s.waits[since] = wait
+	}
+	return wait
 }
 
 // moments are the instants of the period at which the answer can change, in

@@ -49,8 +49,9 @@ func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
 }
 
 // Open reads the istiod chart at a path, a folder or a .tgz, or the embedded one
-// when the path is empty.
+// when the path is empty. What the first build needs of kustomize it begins to read.
 func Open(path string) (*Builder, error) {
+	go prepareKustomize()
 	s, err := loadStandIns()
 	if err != nil {
 		return nil, err

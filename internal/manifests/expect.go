@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -86,7 +87,7 @@ func (j *judge) deployment() (*appsv1.Deployment, bool) {
 		return nil, false
 	}
 	d := &appsv1.Deployment{}
-	text, err := yaml.Marshal(j.objects[i].Object)
+	text, err := json.Marshal(j.objects[i].Object) // which is YAML
 	if err == nil {
 		err = yaml.UnmarshalStrict(text, d)
 	}

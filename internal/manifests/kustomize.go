@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/yaml"
 
 	"github.com/meshgen/meshgen/internal/artifact"
@@ -20,6 +20,10 @@ const (
 	kustomizationFile = "kustomization.yaml"
 	valuesFile        = "values.yaml"
 )
+
+// prepareKustomize reads the schema by which kustomize merges, which the first build
+// would do.
+func prepareKustomize() { openapi.Schema() }
 
 // folder is one folder of the cluster that has a kustomization.
 type folder struct {
@@ -32,15 +36,14 @@ type folder struct {
 // kustomization, apart: kustomize grows faster than its input. Plugins are off,
 // nothing is loaded from outside the folder, nothing from the network. A folder
 // that is a Component has no base of its own; it is left to proveComponents.
-func buildKustomizations(folders map[string]*folder) ([]Object, error) {
-	disk := filesys.MakeFsInMemory()
+func buildKustomizations(folders map[string]*folder, builds *recent[[]map[string]any]) ([]Object, error) {
 	var all []Object
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
 		d := folders[name]
 		if d.isComponent() {
 			continue
 		}
-		objects, err := d.build(disk)
+		objects, err := d.build(builds)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -122,33 +125,33 @@ func identity(object map[string]any) string {
 }
 
 // build runs kustomize; every object must come from a file of the folder, and
-// every file must be in the build.
-func (d *folder) build(disk filesys.FileSystem) ([]Object, error) {
+// every file must be in the build. The objects are read-only: clusters whose files
+// are equal share them.
+func (d *folder) build(builds *recent[[]map[string]any]) ([]Object, error) {
 	files, err := d.objects()
 	if err != nil {
 		return nil, err
 	}
+	data := map[string][]byte{}
 	for _, f := range d.files {
-		if err := disk.WriteFile("/"+f.Path, f.Data); err != nil {
-			return nil, err
+		data[strings.TrimPrefix(f.Path, path.Dir(d.path)+"/")] = f.Data
+	}
+	disk, name := filesys.MakeFsInMemory(), path.Base(d.path)
+	if err := writeFiles(disk, "/", data); err != nil {
+		return nil, err
+	}
+	for _, listed := range slices.Concat(d.kustomization.Resources, d.kustomization.Components) {
+		if !disk.Exists(path.Join("/", name, listed)) {
+			return nil, fmt.Errorf("%s was not generated", listed) // kustomize would look for it on the network
 		}
 	}
-	for _, name := range slices.Concat(d.kustomization.Resources, d.kustomization.Components) {
-		if !disk.Exists(path.Join("/", d.path, name)) {
-			return nil, fmt.Errorf("%s was not generated", name) // kustomize would look for it on the network
-		}
-	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, "/"+d.path)
+	built, err := builds.of(digestOf(data), func() ([]map[string]any, error) { return kustomized(disk, "/"+name) })
 	if err != nil {
 		return nil, err
 	}
 	unused := maps.Clone(files)
 	var objects []Object
-	for _, r := range built.Resources() {
-		object, err := r.Map()
-		if err != nil {
-			return nil, err
-		}
+	for _, object := range built {
 		file, ok := files[identity(object)]
 		if !ok {
 			return nil, fmt.Errorf("object %s comes from no file", identity(object))

@@ -52,7 +52,7 @@ func (b *Builder) overlays(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	built, err := buildKustomizations(folders)
+	built, err := buildKustomizations(folders, b.builds)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -115,8 +115,9 @@ func (c chunk) prove() ([]Object, error) {
 
 // proveHostile builds the parts over hostile stand-ins, under a prefix.
 func (c chunk) proveHostile() ([]Object, error) {
-	before := c.base()
-	after, err := c.build()
+	all := c.all()
+	before := underPrefix(all)
+	after, err := c.build(all)
 	if err != nil {
 		return nil, c.fail(c.component.folder, err)
 	}
@@ -169,15 +170,16 @@ func (c chunk) bystanders() []map[string]any {
 	return c.hostile.bystanders(c.parts[0], c.component.bases.Namespaced)
 }
 
-// base is the stand-ins under the prefix, by the name without.
-func (c chunk) base() map[ref]map[string]any {
+// underPrefix is the stand-ins under the prefix, by the name without.
+func underPrefix(standIns []map[string]any) map[ref]map[string]any {
 	before := map[ref]map[string]any{}
-	for _, object := range c.all() {
+	for _, object := range standIns {
 		before[refOf(object)] = prefixed(object)
 	}
 	return before
 }
 
+// all are the hostile stand-ins of the chunk.
 func (c chunk) all() []map[string]any {
 	var all []map[string]any
 	for _, p := range c.parts {
@@ -188,9 +190,9 @@ func (c chunk) all() []map[string]any {
 
 // build is what kustomize makes of the stand-ins and the Component, by the name
 // without the prefix.
-func (c chunk) build() (map[ref]map[string]any, error) {
+func (c chunk) build(standIns []map[string]any) (map[ref]map[string]any, error) {
 	disk := filesys.MakeFsInMemory()
-	files, err := c.files()
+	files, err := c.files(standIns)
 	if err != nil {
 		return nil, err
 	}
@@ -232,23 +234,24 @@ func kustomized(disk filesys.FileSystem, folder string) ([]map[string]any, error
 
 // files are the overlay, with stand-ins as the bases are, and the Component. They
 // are all that a build depends on, and are the same in clusters that are.
-func (c chunk) files() (map[string][]byte, error) {
+func (c chunk) files(standIns []map[string]any) (map[string][]byte, error) {
 	kustomization, patches := c.component.of(c.parts)
 	overlay := types.Kustomization{Resources: []string{"stand-ins.yaml"}, Components: []string{"../component"}, NamePrefix: proofPrefix}
 	if !c.component.bases.Namespaced {
 		overlay.Namespace = c.component.namespace
 	}
-	var standIns bytes.Buffer
-	for _, object := range c.all() {
+	var text bytes.Buffer
+	for _, object := range standIns {
 		if !c.component.bases.Namespaced {
+			object = deepCopy(object)
 			delete(object["metadata"].(map[string]any), "namespace")
 		}
-		standIns.WriteString("---\n")
-		if err := json.NewEncoder(&standIns).Encode(object); err != nil {
+		text.WriteString("---\n")
+		if err := json.NewEncoder(&text).Encode(object); err != nil {
 			return nil, err
 		}
 	}
-	files := map[string][]byte{"overlay/stand-ins.yaml": standIns.Bytes()}
+	files := map[string][]byte{"overlay/stand-ins.yaml": text.Bytes()}
 	for folder, k := range map[string]types.Kustomization{"overlay": overlay, "component": kustomization} {
 		data, err := yaml.Marshal(k)
 		if err != nil {

@@ -97,7 +97,7 @@ func losesNothing(t *testing.T, root, why, remedy string) {
 	write(t, root, files("PLAN.md", "old", "gone", "x"))
 	place(t, filepath.Join(root, "mesh/notes.txt"), "by a person")
 	before := tree(t, root)
-	err := Write(root, "mesh", files("PLAN.md", "new", "a", "small", "b", strings.Repeat("large", 100_000)))
+	err := writeTo(root, "mesh", files("PLAN.md", "new", "a", "small", "b", strings.Repeat("large", 100_000)))
 	want := fmt.Sprintf("write %s: write %s: %s: the files there are as they were; %s",
 		filepath.Join(root, "mesh"), filepath.Join(root, ".mesh.meshgen-staged/b"), why, remedy)
 	if fmt.Sprint(err) != want {
@@ -145,7 +145,7 @@ func refusesToWrite(t *testing.T, root string, protect func() error, why, remedy
 	if err := protect(); err != nil {
 		t.Fatal(err)
 	}
-	err := Write(root, "mesh", files("PLAN.md", "new"))
+	err := writeTo(root, "mesh", files("PLAN.md", "new"))
 	want := fmt.Sprintf("write %s: mkdir %s: %s: the files there are as they were; %s",
 		filepath.Join(root, "mesh"), filepath.Join(root, ".mesh.meshgen-staged"), why, remedy)
 	if fmt.Sprint(err) != want {
@@ -153,10 +153,10 @@ func refusesToWrite(t *testing.T, root string, protect func() error, why, remedy
 	}
 	out := filepath.Join(root, "out")
 	want = fmt.Sprintf("make the output folder %[1]s: mkdir %[1]s: %s: %s", out, why, remedy)
-	if err := Write(out, "mesh", nil); fmt.Sprint(err) != want {
+	if err := writeTo(out, "mesh", nil); fmt.Sprint(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if err := Write(root, "mesh", files("PLAN.md", "old")); err != nil {
+	if err := writeTo(root, "mesh", files("PLAN.md", "old")); err != nil {
 		t.Errorf("nothing has to be written: %v", err)
 	}
 	if diff := cmp.Diff(before, tree(t, root)); diff != "" {

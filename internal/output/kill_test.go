@@ -43,8 +43,8 @@ func writeForEver(t *testing.T, exchange func(one, other string) error) {
 	fmt.Println("begun")
 	for state := 1; ; state = 1 - state {
 		for i := range clusters {
-			s := swap{".", clusterName(i), exchange, func(string) {}, patience}
-			if err := s.write(stateOf(s.cluster, state)); err != nil {
+			s := swap{".", clusterName(i), exchange, func(string) {}}
+			if _, err := s.write(stateOf(s.cluster, state)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -68,8 +68,8 @@ func TestARunThatIsKilledLeavesTheOldFolderOrTheNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := killing{t.TempDir(), name, rand.New(rand.NewPCG(drawn, 0)), map[string]int{}}
 			for i := range clusters {
-				s := swap{k.root, clusterName(i), way, func(string) {}, patience}
-				if err := s.write(stateOf(s.cluster, 0)); err != nil {
+				s := swap{k.root, clusterName(i), way, func(string) {}}
+				if _, err := s.write(stateOf(s.cluster, 0)); err != nil {
 					t.Fatal(err)
 				}
 				place(t, filepath.Join(s.folder(), "notes.txt"), s.cluster)
@@ -77,7 +77,7 @@ func TestARunThatIsKilledLeavesTheOldFolderOrTheNew(t *testing.T) {
 			for i := range 100 {
 				k.kill(t)
 				for c := range clusters {
-					k.judge(t, swap{k.root, clusterName(c), way, func(string) {}, patience}, i%2)
+					k.judge(t, swap{k.root, clusterName(c), way, func(string) {}}, i%2)
 				}
 			}
 			t.Logf("what kills left beside folders: %v", k.left)
@@ -137,7 +137,7 @@ func (k killing) judge(t *testing.T, s swap, state int) {
 	if len(left) == 0 {
 		return
 	}
-	if err := s.write(stateOf(s.cluster, state)); err != nil {
+	if _, err := s.write(stateOf(s.cluster, state)); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff(whole(s.cluster, state), tree(t, s.folder())); diff != "" {

@@ -46,27 +46,34 @@ func Remove(root, cluster string) error {
 	if err != nil {
 		return err
 	}
-	return locked(root, unix.LOCK_EX, s.patience, func() error {
-		if err := s.recover(); err != nil {
+	unlock, err := lock(root, unix.LOCK_EX, patience)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.remove()
+}
+
+func (s swap) remove() error {
+	if err := s.recover(); err != nil {
+		return err
+	}
+	f, err := look(s.root, s.cluster, nil)
+	if err != nil {
+		return err
+	}
+	for _, name := range f.orphans() {
+		if name == lockFile {
+			continue // last: it says what is meshgen's
+		}
+		if err := f.remove(name); err != nil {
 			return err
 		}
-		f, err := look(root, cluster, nil)
-		if err != nil {
-			return err
-		}
-		for _, name := range f.orphans() {
-			if name == lockFile {
-				continue // last: it says what is meshgen's
-			}
-			if err := f.remove(name); err != nil {
-				return err
-			}
-		}
-		if !f.owned[lockFile] {
-			return nil
-		}
-		return f.remove(lockFile)
-	})
+	}
+	if !f.owned[lockFile] {
+		return nil
+	}
+	return f.remove(lockFile)
 }
 
 // remove deletes a file, and its folders up to the cluster's as far as they are

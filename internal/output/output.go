@@ -31,7 +31,7 @@ const lockFile = "meshgen.lock.json"
 type Change struct {
 	Path string // below the root, with slashes
 	Kind string // created, changed or deleted
-	Diff string // unified
+	Diff string // unified; empty where it was not asked for
 }
 
 // Changes are sorted by path.
@@ -58,32 +58,40 @@ func (c Changes) Summary() string {
 // Diff is how the files differ from what is under the root. A root or a folder
 // that is not there differs in every file.
 func Diff(root, cluster string, files []artifact.File) (Changes, error) {
-	s, err := newSwap(root, cluster)
+	if _, err := newSwap(root, cluster); err != nil {
+		return nil, err
+	}
+	unlock, err := lock(root, unix.LOCK_SH, patience)
 	if err != nil {
 		return nil, err
 	}
-	var changes Changes
-	err = locked(root, unix.LOCK_SH, s.patience, func() error {
-		f, err := look(root, cluster, files)
-		if err == nil {
-			changes = f.changes()
-		}
-		return err
-	})
-	return changes, err
+	defer unlock()
+	f, err := look(root, cluster, files)
+	if err != nil {
+		return nil, err
+	}
+	changes := f.changes()
+	for i, c := range changes {
+		changes[i].Diff = f.diff(c)
+	}
+	return changes, nil
 }
 
+// changes are without their text.
 func (f *folder) changes() Changes {
 	var changes Changes
+	add := func(name, kind string) {
+		changes = append(changes, Change{Path: path.Join(f.cluster, name), Kind: kind})
+	}
 	for name, want := range f.want {
 		if had, ok := f.have[name]; !ok {
-			changes = append(changes, f.change(name, "created", nil, want))
+			add(name, "created")
 		} else if !bytes.Equal(had, want) {
-			changes = append(changes, f.change(name, "changed", had, want))
+			add(name, "changed")
 		}
 	}
 	for _, name := range f.orphans() {
-		changes = append(changes, f.change(name, "deleted", f.have[name], nil))
+		add(name, "deleted")
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return changes
@@ -99,20 +107,20 @@ type folder struct {
 	owned   map[string]bool   // by the lock that is there, which is one of them
 }
 
-func (f *folder) change(name, kind string, before, after []byte) Change {
-	at := path.Join(f.cluster, name)
-	old, new := "a/"+at, "b/"+at
-	if kind == "created" {
+func (f *folder) diff(c Change) string {
+	name := strings.TrimPrefix(c.Path, f.cluster+"/")
+	old, new := "a/"+c.Path, "b/"+c.Path
+	if c.Kind == "created" {
 		old = "/dev/null"
 	}
-	if kind == "deleted" {
+	if c.Kind == "deleted" {
 		new = "/dev/null"
 	}
-	text := string(diff.Diff(old, before, new, after))
+	text := string(diff.Diff(old, f.have[name], new, f.want[name]))
 	if text == "" { // an empty file comes or goes
 		text = fmt.Sprintf("diff %s %s\n--- %[1]s\n+++ %[2]s\n", old, new)
 	}
-	return Change{at, kind, text}
+	return text
 }
 
 // orphans are the files that are there, were meshgen's and are not wanted any

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,9 +30,14 @@ func files(pairs ...string) []artifact.File {
 	return append(all, artifact.File{Path: "mesh/" + lockFile, Data: []byte(`{"files":[` + strings.Join(names, ",") + "]}\n")})
 }
 
+func writeTo(root, cluster string, files []artifact.File) error {
+	_, err := NewWriter(root).Write(cluster, files)
+	return err
+}
+
 func write(t *testing.T, root string, all []artifact.File) {
 	t.Helper()
-	if err := Write(root, "mesh", all); err != nil {
+	if err := writeTo(root, "mesh", all); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -196,7 +202,7 @@ func TestWriteRefuses(t *testing.T) {
 				c.before(t, root)
 			}
 			before := tree(t, root)
-			err := Write(root, "mesh", c.files)
+			err := writeTo(root, "mesh", c.files)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want …%s…", err, c.want)
 			}
@@ -258,7 +264,7 @@ func stop(t *testing.T, s swap, steps int, all []artifact.File) (last string) {
 			panic(stopped{})
 		}
 	}
-	if err := s.write(all); err != nil {
+	if _, err := s.write(all); err != nil {
 		t.Fatal(err)
 	}
 	return ""
@@ -283,7 +289,7 @@ func TestARunThatStopsAtAnyStepLeavesTheOldFolderOrTheNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var steps []string
 			for i := 0; ; i++ {
-				s := swap{t.TempDir(), "mesh", c.exchange, func(string) {}, patience}
+				s := swap{t.TempDir(), "mesh", c.exchange, func(string) {}}
 				old := map[string]string{}
 				if c.before != nil {
 					write(t, s.root, c.before)
@@ -335,7 +341,7 @@ func checkStopped(t *testing.T, s swap, step string, old map[string]string, all 
 	if got := tree(t, s.root); step != "begun" && step != "staged" && step != "marked" && !cmp.Equal(got, now) {
 		t.Errorf("repaired after %q not the new folder: %v", step, got)
 	}
-	if err := s.write(all); err != nil {
+	if _, err := s.write(all); err != nil {
 		t.Errorf("after %q: %v", step, err)
 	}
 	if diff := cmp.Diff(now, tree(t, s.root)); diff != "" {
@@ -346,7 +352,7 @@ func checkStopped(t *testing.T, s swap, step string, old map[string]string, all 
 func TestWhatOthersWriteDuringARunStays(t *testing.T) {
 	for name, exchange := range map[string]func(one, other string) error{"in one step": exchange, "in two renames": inTwo} {
 		t.Run(name, func(t *testing.T) {
-			s := swap{t.TempDir(), "mesh", exchange, func(string) {}, patience}
+			s := swap{t.TempDir(), "mesh", exchange, func(string) {}}
 			write(t, s.root, files("PLAN.md", "old", "gone", "x"))
 			place(t, filepath.Join(s.folder(), "notes.txt"), "first thoughts")
 			place(t, filepath.Join(s.folder(), "kept.txt"), "as it was")
@@ -364,7 +370,7 @@ func TestWhatOthersWriteDuringARunStays(t *testing.T) {
 				}
 			}
 			all := files("PLAN.md", "new", "extra.yaml", "meshgen's")
-			if err := s.write(all); err != nil {
+			if _, err := s.write(all); err != nil {
 				t.Fatal(err)
 			}
 			want := map[string]string{
@@ -391,7 +397,7 @@ func TestAFailureLeavesTheOldFolderAndNothingBesideIt(t *testing.T) {
 			root := t.TempDir()
 			write(t, root, files("PLAN.md", "old"))
 			before := tree(t, root)
-			if err := (swap{root, "mesh", c.exchange, func(string) {}, patience}).write(c.files); err == nil {
+			if _, err := (swap{root, "mesh", c.exchange, func(string) {}}).write(c.files); err == nil {
 				t.Error("no error")
 			}
 			if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -455,7 +461,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 16 {
 		group.Go(func() {
-			if err := Write(root, "mesh", files("PLAN.md", strings.Repeat("x", i))); err != nil {
+			if err := writeTo(root, "mesh", files("PLAN.md", strings.Repeat("x", i))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -463,6 +469,61 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	group.Wait()
 	if got := tree(t, root); len(got) != 2 {
 		t.Errorf("left behind: %v", got)
+	}
+}
+
+// Clusters that one run writes at once wait for each other no more than a disk does,
+// and another run finds the root free as soon as none is being written.
+func TestClustersThatAreWrittenAtOnce(t *testing.T) {
+	root := t.TempDir()
+	w := &Writer{root: root, patience: 0}
+	var group sync.WaitGroup
+	for i := range 16 {
+		cluster := clusterName(i)
+		group.Go(func() {
+			changes, err := w.Write(cluster, stateOf(cluster, 0))
+			if err != nil || changes.Summary() != "4 created" {
+				t.Errorf("%s: %s, %v", cluster, changes.Summary(), err)
+			}
+		})
+	}
+	group.Wait()
+	if got := tree(t, root); len(got) != 16*4 {
+		t.Errorf("%d files, want 4 for each cluster: %v", len(got), slices.Sorted(maps.Keys(got)))
+	}
+	other := &Writer{root: root, patience: 0}
+	if changes, err := other.Write("mesh", files("PLAN.md", "x")); err != nil || changes.Summary() != "2 created" {
+		t.Errorf("%s, %v", changes.Summary(), err)
+	}
+}
+
+// Of those that write at once the first locks the root, and the last unlocks it.
+func TestARootIsLockedWhileAnyClusterIsWritten(t *testing.T) {
+	root := t.TempDir()
+	w, other := NewWriter(root), &Writer{root: root, patience: 0}
+	for step, c := range []struct {
+		do   func()
+		free bool
+	}{
+		{func() {}, true},
+		{func() { begin(t, w) }, false},
+		{func() { begin(t, w) }, false},
+		{w.end, false},
+		{w.end, true},
+		{func() { begin(t, w) }, false},
+		{w.end, true},
+	} {
+		c.do()
+		if _, err := other.Write("mesh", files("PLAN.md", "x")); (err == nil) != c.free {
+			t.Errorf("step %d: free is to be %v: %v", step, c.free, err)
+		}
+	}
+}
+
+func begin(t *testing.T, w *Writer) {
+	t.Helper()
+	if err := w.begin(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -540,7 +601,7 @@ func TestAClusterIsAFolderName(t *testing.T) {
 	for _, cluster := range []string{"", ".", "..", "../x", "a/b", "/x", ".git"} {
 		_, diffErr := Diff(filepath.Join(root, "out"), cluster, nil)
 		for name, err := range map[string]error{
-			"Diff": diffErr, "Write": Write(root, cluster, nil), "Remove": Remove(root, cluster),
+			"Diff": diffErr, "Write": writeTo(root, cluster, nil), "Remove": Remove(root, cluster),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "is not a folder name") {
 				t.Errorf("%s of %q: %v", name, cluster, err)
@@ -587,7 +648,7 @@ func BenchmarkWrite(b *testing.B) {
 		pairs = append(pairs, fmt.Sprintf("workloads/ns-%d/service-%d.yaml", i%50, i), strings.Repeat("key: value\n", 50))
 	}
 	for b.Loop() {
-		if err := Write(b.TempDir(), "mesh", files(pairs...)); err != nil {
+		if err := writeTo(b.TempDir(), "mesh", files(pairs...)); err != nil {
 			b.Fatal(err)
 		}
 	}

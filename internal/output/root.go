@@ -60,29 +60,36 @@ func remedy(err error) string {
 	}
 }
 
-// locked runs one writer at a time under a root, or readers; others wait, for a
-// time. The lock is on the root itself, so that no file is left behind, and it
-// goes with the process. Where there is none to be had, reading goes on without.
-func locked(root string, how int, patience time.Duration, do func() error) error {
+// lock lets one run write under a root, or runs read; others wait, for a time. The
+// lock is on the root itself, so that no file is left behind, and it goes with the
+// process. Where there is none to be had, reading goes on without.
+func lock(root string, how int, patience time.Duration) (unlock func(), err error) {
 	dir, err := os.Open(root)
 	if errors.Is(err, fs.ErrNotExist) && how == unix.LOCK_SH {
-		return do()
+		return func() {}, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer dir.Close()
+	if err := lockFolder(dir, how, patience); err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return func() { dir.Close() }, nil
+}
+
+func lockFolder(dir *os.File, how int, patience time.Duration) error {
 	if info, err := dir.Stat(); err == nil && !info.IsDir() {
-		return notAFolder(root, info)
+		return notAFolder(dir.Name(), info)
 	}
-	err = flock(int(dir.Fd()), how, patience)
+	err := flock(int(dir.Fd()), how, patience)
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
-		return fmt.Errorf("another run has been writing to %s for %s: wait for it, or end it if it hangs, and run again", root, patience)
+		return fmt.Errorf("another run has been writing to %s for %s: wait for it, or end it if it hangs, and run again", dir.Name(), patience)
 	case err != nil && how != unix.LOCK_SH:
-		return fmt.Errorf("lock %s against other runs: %w: write to a folder on a local disk", root, err)
+		return fmt.Errorf("lock %s against other runs: %w: write to a folder on a local disk", dir.Name(), err)
 	}
-	return do()
+	return nil
 }
 
 // flock asks again and again: a call that waits could not be given up.

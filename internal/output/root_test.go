@@ -41,7 +41,7 @@ func TestTheRootIsMadeOrRefused(t *testing.T) {
 			if got := fmt.Sprint(err); c.want != "" && got != root+c.want {
 				t.Errorf("got %s", got)
 			}
-			if c.want == "" && (err != nil || Write(root, "mesh", files("PLAN.md", "x")) != nil) {
+			if c.want == "" && (err != nil || writeTo(root, "mesh", files("PLAN.md", "x")) != nil) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -52,7 +52,7 @@ func TestAFileInThePlaceOfTheRootIsSaid(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "out")
 	place(t, root, "by a person")
 	_, diffErr := Diff(root, "mesh", nil)
-	for name, err := range map[string]error{"Diff": diffErr, "Write": Write(root, "mesh", nil), "Remove": Remove(root, "mesh")} {
+	for name, err := range map[string]error{"Diff": diffErr, "Write": writeTo(root, "mesh", nil), "Remove": Remove(root, "mesh")} {
 		if want := root + " is a file, and cluster folders are written into a folder: move it away, or name another"; fmt.Sprint(err) != want {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -71,17 +71,17 @@ func TestARunWaitsForAnotherForATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, root)
-	waiting := swap{root, "mesh", exchange, func(string) {}, 30 * time.Millisecond}
+	waiting := &Writer{root: root, patience: 30 * time.Millisecond}
 	want := "another run has been writing to " + root + " for 30ms: wait for it, or end it if it hangs, and run again"
-	if got := fmt.Sprint(waiting.write(files("PLAN.md", "new"))); got != want {
-		t.Errorf("got %s", got)
+	if _, err := waiting.Write("mesh", files("PLAN.md", "new")); fmt.Sprint(err) != want {
+		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff(before, tree(t, root)); diff != "" {
 		t.Errorf("something was changed (-before +after):\n%s", diff)
 	}
 	time.AfterFunc(30*time.Millisecond, func() { other.Close() })
 	waiting.patience = patience
-	if err := waiting.write(files("PLAN.md", "new")); err != nil {
+	if _, err := waiting.Write("mesh", files("PLAN.md", "new")); err != nil {
 		t.Errorf("the other run has ended: %v", err)
 	}
 }

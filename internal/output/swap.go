@@ -17,7 +17,6 @@ type swap struct {
 	root, cluster string
 	exchange      func(one, other string) error // errors.ErrUnsupported where it cannot be done
 	done          func(step string)             // told after each step, so that tests can stop there
-	patience      time.Duration                 // with another run that writes under the root
 }
 
 // patience is many times what a cluster takes to be written.
@@ -27,7 +26,7 @@ func newSwap(root, cluster string) (swap, error) {
 	if cluster == "" || cluster != filepath.Base(cluster) || strings.HasPrefix(cluster, ".") {
 		return swap{}, fmt.Errorf("cluster name %q is not a folder name", cluster)
 	}
-	return swap{root, cluster, exchange, func(string) {}, patience}, nil
+	return swap{root, cluster, exchange, func(string) {}}, nil
 }
 
 func (s swap) folder() string { return filepath.Join(s.root, s.cluster) }

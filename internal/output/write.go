@@ -10,39 +10,85 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/meshgen/meshgen/internal/artifact"
 )
 
+// Writer writes clusters under a root, from several goroutines at a time: a disk
+// takes in one go what comes together, and one after another each cluster would wait
+// for it. Other runs wait for as long as any is being written.
+type Writer struct {
+	root     string
+	patience time.Duration // with another run that writes under the root
+
+	mutex   sync.Mutex
+	writing int
+	unlock  func()
+}
+
+// NewWriter writes under that root.
+func NewWriter(root string) *Writer { return &Writer{root: root, patience: patience} }
+
 // Write makes the cluster's folder under the root hold the files, as one swap,
-// and the root where it is not there. What is equal already is left untouched.
-func Write(root, cluster string, files []artifact.File) error {
-	s, err := newSwap(root, cluster)
+// and the root where it is not there. What is equal already is left untouched. It
+// says what it changed, without the text.
+func (w *Writer) Write(cluster string, files []artifact.File) (Changes, error) {
+	s, err := newSwap(w.root, cluster)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	defer w.end()
 	return s.write(files)
 }
 
-func (s swap) write(files []artifact.File) error {
-	if err := makeRoot(s.root); err != nil {
-		return err
+// begin locks the root for the first of those that write at once.
+func (w *Writer) begin() (err error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.writing == 0 {
+		if err := makeRoot(w.root); err != nil {
+			return err
+		}
+		if w.unlock, err = lock(w.root, unix.LOCK_EX, w.patience); err != nil {
+			return err
+		}
 	}
-	return locked(s.root, unix.LOCK_EX, s.patience, func() error {
-		if err := s.recover(); err != nil {
-			return err
-		}
-		f, err := look(s.root, s.cluster, files)
-		if err != nil || f.current() {
-			return err
-		}
-		if err := s.replace(f); err != nil {
-			return errors.Join(fmt.Errorf("write %s: %w", f.dir, err), s.recover())
-		}
-		return nil
-	})
+	w.writing++
+	return nil
+}
+
+// end is for the last of them to leave the root to other runs.
+func (w *Writer) end() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.writing--; w.writing == 0 {
+		w.unlock()
+	}
+}
+
+// write is for one that has locked the root.
+func (s swap) write(files []artifact.File) (Changes, error) {
+	if err := s.recover(); err != nil {
+		return nil, err
+	}
+	f, err := look(s.root, s.cluster, files)
+	if err != nil {
+		return nil, err
+	}
+	changes := f.changes()
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	if err := s.replace(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("write %s: %w", f.dir, err), s.recover())
+	}
+	return changes, nil
 }
 
 func (s swap) replace(f *folder) error {
@@ -62,16 +108,6 @@ func (s swap) stage(f *folder) error {
 	}
 	s.done("begun")
 	return f.stage(s.staged())
-}
-
-// current reports whether there is nothing to do.
-func (f *folder) current() bool {
-	for name, want := range f.want {
-		if had, ok := f.have[name]; !ok || !bytes.Equal(had, want) {
-			return false
-		}
-	}
-	return len(f.orphans()) == 0
 }
 
 // stage fills the new folder: the files that are wanted, and everything in the
