@@ -74,7 +74,7 @@ func (l *Loader) load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
 	if err := l.ready(); err != nil {
 		return nil, append(findings, atTop(file, Unreadable, err.Error(), ""))
 	}
-	w := &walk{schema: l.schema, positions: map[string]diag.Pos{}, findings: findings}
+	w := &walk{schema: l.schema, positions: map[string]diag.Pos{}, lasts: map[string]int{}, findings: findings}
 	if !w.document(root) || w.full() {
 		return nil, w.findings
 	}
@@ -83,7 +83,7 @@ func (l *Loader) load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
 	if err != nil {
 		return nil, append(w.findings, atTop(file, InvalidValue, err.Error(), ""))
 	}
-	p.File, p.Positions = file, w.positions
+	p.File, p.Positions, p.LastLines = file, w.positions, w.lasts
 	surviveByZones(p)
 	return p, append(w.findings, check(p)...)
 }

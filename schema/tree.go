@@ -34,6 +34,7 @@ type node struct {
 	pos     diag.Pos // of the field's key or of the list's item; zero for a default
 	fields  []field  // of a mapping, in source order
 	items   []*node  // of a list
+	last    int      // of an item that is whole lines of YAML, the last of them; 0 for unknown
 }
 
 type field struct {
@@ -42,6 +43,9 @@ type field struct {
 }
 
 func (n *node) get(key string) *node {
+	if n == nil {
+		return nil
+	}
 	for _, f := range n.fields {
 		if f.key == key {
 			return f.value

@@ -17,6 +17,7 @@ import (
 type walk struct {
 	schema    *compiled
 	positions map[string]diag.Pos
+	lasts     map[string]int // last lines, by path
 	findings  diag.List
 }
 
@@ -55,6 +56,9 @@ func (w *walk) document(root *node) bool {
 func (w *walk) node(n *node, s *shape, path string) bool {
 	if path != "" {
 		w.positions[path] = n.pos
+	}
+	if n.last > 0 {
+		w.lasts[path] = n.last
 	}
 	switch {
 	case n.kind == rejected || w.full():

@@ -37,6 +37,7 @@ func readYAML(file string, data []byte) (*node, diag.List) {
 	if r.stopped || len(r.findings) >= maxFindings {
 		return nil, r.findings
 	}
+	noteLastLines(root, data)
 	return root, r.findings
 }
 

@@ -41,6 +41,25 @@ func TestEveryFindingHasARow(t *testing.T) {
 	}
 }
 
+// What documents say of a finding is what README.md says of it.
+func TestRulesAreTheTableOfFindings(t *testing.T) {
+	t.Chdir("../..")
+	const file = "internal/findings/rules.md"
+	want := tableBelow(t, "Findings")
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s; go test ./cmd/meshgen -update writes it (-README.md +rules.md):\n%s", file, diff)
+	}
+}
+
 func TestEveryPolicyHasARow(t *testing.T) {
 	t.Chdir("../..")
 	if diff := cmp.Diff(policyIDs(t), rows(t, "Policies")); diff != "" {
@@ -141,7 +160,7 @@ func findingIDs(t *testing.T) []string {
 
 // stage is the beginning of an id, which is given as a constant or an argument
 // in some places.
-var stage = regexp.MustCompile(`^(schema|plan|manifests|calibrate)/[a-z-]+$`)
+var stage = regexp.MustCompile(`^(schema|plan|manifests|exceptions|calibrate)/[a-z-]+$`)
 
 // idsIn are the id that a node gives to a field ID, and a text of the form of one.
 func idsIn(n ast.Node) []string {

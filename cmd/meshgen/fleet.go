@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
+	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/internal/manifests"
 	"github.com/meshgen/meshgen/policies"
 	"github.com/meshgen/meshgen/schema"
@@ -17,12 +18,13 @@ import (
 // wait for a disk, and keeps no core from the next cluster; each is called for one
 // cluster at a time, in the order of the paths.
 type fleet struct {
-	streams
+	*reporter
 	cue       *schema.Evaluator
 	chart     string
 	base      string // folder of the user's own kustomization, of the one cluster that there is then
 	shard     shard
-	simulates bool                 // simulate each cluster's day
+	simulates bool // simulate each cluster's day
+	asOf      time.Time
 	put       func(*outcome) error // for several clusters at a time, as they come; nil for nothing
 	each      func(*outcome) (status, error)
 }
@@ -32,7 +34,10 @@ type fleet struct {
 // the output folder.
 func (f fleet) run(ctx context.Context, members []member) (status, error) {
 	if found := sameNames(members); len(found) > 0 {
-		return clean, errors.Join(f.report(found, foldersOf(members)...), invalid)
+		if err := f.found(findings.Suite{Name: "profiles", Judged: []string{"schema"}, Findings: found}, foldersOf(members)...); err != nil {
+			return clean, err
+		}
+		return invalid, nil
 	}
 	if f.base != "" && len(members) > 1 {
 		return clean, fmt.Errorf("--base is the base of one cluster, and there are %d profiles", len(members))
@@ -59,7 +64,7 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 			s = failed
 		}
 		worst = worse(worst, s)
-		progress.add(m, r.outcome.findings)
+		progress.add(m, r.outcome.reported())
 	}
 	return worst, ctx.Err()
 }
@@ -68,6 +73,7 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 type worker struct {
 	loader    schema.Loader
 	simulates bool
+	asOf      time.Time // zero for no day
 }
 
 func newWorker(cue *schema.Evaluator) *worker {
@@ -93,7 +99,7 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 	workers := make(chan *worker, cores)
 	for range cores {
 		w := newWorker(f.cue)
-		w.simulates = f.simulates
+		w.simulates, w.asOf = f.simulates, f.asOf
 		workers <- w
 	}
 	go func() {
@@ -123,7 +129,7 @@ func (f fleet) finish(m member, r result) (status, error) {
 	if f.base != "" {
 		folders = append(folders, ".", f.base)
 	}
-	if err := f.report(r.outcome.findings, folders...); err != nil {
+	if err := f.found(r.outcome.suite(m), folders...); err != nil {
 		return failed, err
 	}
 	if r.err != nil {

@@ -6,10 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"time"
 
 	"github.com/meshgen/meshgen/generators"
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/exceptions"
+	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/internal/manifests"
 	"github.com/meshgen/meshgen/internal/output"
 	"github.com/meshgen/meshgen/internal/plan"
@@ -25,10 +29,17 @@ type outcome struct {
 	profile  *profile.Profile
 	plan     *plan.Plan
 	tree     *artifact.Tree // complete only with status clean
+	judged   []string       // the stages and policies that were reached
 	findings diag.List
+	excepted []findings.Excepted // as any day's files have it
+	still    []findings.Excepted // of these, what is excepted on the day of --as-of
+	dated    diag.List           // what that day finds: no file has it
 	status   status
 	changes  output.Changes // of what was there before
 }
+
+// reported are the findings that a command prints.
+func (o *outcome) reported() diag.List { return append(slices.Clone(o.findings), o.dated...) }
 
 // add takes in a stage's findings; errors set the status and end the line.
 func (o *outcome) add(found diag.List, onError status) (ended bool) {
@@ -46,6 +57,7 @@ func (w *worker) decide(path string) (*outcome, error) {
 	fsys, name, prefix := open(path)
 	p, found := w.loader.Load(fsys, name)
 	absolute(p, found, prefix)
+	o.judged = append(o.judged, "schema")
 	if o.add(found, invalid) || p == nil {
 		return o, nil
 	}
@@ -55,8 +67,31 @@ func (w *worker) decide(path string) (*outcome, error) {
 		return o, err
 	}
 	o.plan = pl
+	o.judged = append(o.judged, "plan")
 	o.add(pl.Findings, invalid)
-	return o, nil
+	o.date(w.asOf)
+	return o, o.judgeExceptions()
+}
+
+// date finds what is over on the day of --as-of.
+func (o *outcome) date(asOf time.Time) {
+	if !asOf.IsZero() {
+		o.dated = append(plan.Ended(o.profile, asOf), exceptions.Expired(o.profile, asOf)...)
+	}
+}
+
+// judgeExceptions finds exceptions from what is no policy. The policies are asked
+// for only where there is one: that compiles them.
+func (o *outcome) judgeExceptions() error {
+	if len(o.profile.Spec.Exceptions) == 0 {
+		return nil
+	}
+	ids, err := policiesOf(true)
+	if err != nil {
+		return err
+	}
+	o.add(exceptions.Judge(o.profile, ids), invalid)
+	return nil
 }
 
 // deciding is what memory a profile should be read and planned in, in bytes: the
@@ -86,19 +121,38 @@ func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.
 	if err != nil || ended {
 		return o, err
 	}
-	found, err := policies.Check(ctx, o.plan, objects)
-	if err != nil {
+	if ended, err := o.judge(ctx, objects, w.asOf); err != nil || ended {
 		return o, err
-	}
-	if o.add(found, denied) {
-		return o, nil
 	}
 	if w.simulates {
 		if err := o.simulate(ctx); err != nil {
 			return o, err
 		}
 	}
-	return o, review.Render(o.profile, o.plan, o.findings, o.tree)
+	return o, review.Render(o.profile, o.plan, o.findings, o.excepted, o.tree)
+}
+
+// judge holds the objects against the policies, but for what the profile excepts.
+// What an exception that has expired no longer covers is found on that day alone:
+// where it denies, nothing is written, and else the files are those of any day.
+func (o *outcome) judge(ctx context.Context, objects []manifests.Object, asOf time.Time) (ended bool, err error) {
+	ids, err := policiesOf(true)
+	if err != nil {
+		return false, err
+	}
+	found, err := policies.Check(ctx, o.plan, objects)
+	if err != nil {
+		return false, err
+	}
+	o.judged = append(o.judged, ids...)
+	left, excepted := exceptions.Apply(o.profile, found)
+	back, still := exceptions.Lapsed(excepted, asOf)
+	o.excepted, o.still = excepted, still
+	o.dated = append(o.dated, back...)
+	if back.HasErrors() {
+		o.status = denied
+	}
+	return o.add(left, denied), nil
 }
 
 // prove builds what the cluster will receive, over the user's own base when it
@@ -108,6 +162,7 @@ func (o *outcome) prove(path, base string, proofs *manifests.Builder) (objects [
 	if o.add(found, invalid) {
 		return nil, true, nil
 	}
+	o.judged = append(o.judged, "manifests")
 	objects, found, err = proofs.Build(manifests.Input{Plan: o.plan, Tree: o.tree, Values: values, Base: base, Pos: o.profile.Pos})
 	if err != nil {
 		return nil, false, err

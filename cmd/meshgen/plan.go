@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 
 func newPlan(s streams, cue *schema.Evaluator) *cobra.Command {
 	var format string
+	var asOf time.Time
 	cmd := &cobra.Command{
 		Use:   "plan PROFILE",
 		Short: "Print every decision for a cluster, with what was found on the way",
@@ -26,12 +28,14 @@ func newPlan(s streams, cue *schema.Evaluator) *cobra.Command {
 			if !ok {
 				return fmt.Errorf("output format %q: use text, markdown or json", format)
 			}
-			o, err := newWorker(cue).decide(path)
+			w := newWorker(cue)
+			w.asOf = asOf
+			o, err := w.decide(path)
 			if err != nil {
 				return err
 			}
 			if format != "json" {
-				if err := s.report(o.findings, folderOf(path)); err != nil {
+				if err := s.report(o.reported(), folderOf(path)); err != nil {
 					return err
 				}
 			}
@@ -45,17 +49,18 @@ func newPlan(s streams, cue *schema.Evaluator) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, markdown or json")
+	asOfFlag(cmd, &asOf)
 	return cmd
 }
 
 var planFormats = map[string]func(streams, *outcome) error{
 	"text": planText,
 	"markdown": func(s streams, o *outcome) error {
-		_, err := fmt.Fprint(s.out, review.Markdown(o.plan, o.findings))
+		_, err := fmt.Fprint(s.out, review.Markdown(o.plan, o.findings, nil))
 		return err
 	},
 	"json": func(s streams, o *outcome) error {
-		data, err := o.plan.JSON(o.findings)
+		data, err := o.plan.JSON(o.reported())
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/internal/manifests"
 	"github.com/meshgen/meshgen/policies"
 )
 
 func newPolicyTest(s streams) *cobra.Command {
-	return &cobra.Command{
+	format := findings.Text
+	cmd := &cobra.Command{
 		Use:   "test FILE|FOLDER|-...",
 		Short: "Judge manifests by anyone with the policies that need no plan",
 		Long: `Judge Kubernetes manifests by the policies that need no plan: files of YAML or
@@ -26,20 +27,27 @@ cluster receives. What has to be built first is left out of folders and counted:
   helm template CHART | meshgen policy test -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return judge(cmd.Context(), s, args)
+			r := newReporter(s, format)
+			return r.close(judge(cmd.Context(), r, args))
 		},
 	}
+	findingsFlags(cmd, &format)
+	return cmd
 }
 
 // judge prints findings and what was judged. Objects are judged together or not
 // at all: a policy on two of them could not see the one that is unreadable.
-func judge(ctx context.Context, s streams, paths []string) error {
-	c, err := manifests.Collect(paths, s.in)
+func judge(ctx context.Context, r *reporter, paths []string) error {
+	c, err := manifests.Collect(paths, r.in)
 	if err != nil {
 		return err
 	}
+	suite := findings.Suite{Name: strings.Join(paths, ", "), Judged: []string{"manifests"}, Findings: c.Findings}
 	if c.Findings.HasErrors() {
-		return errors.Join(s.report(c.Findings, namedFolders(paths)...), invalid)
+		if err := r.found(suite, namedFolders(paths)...); err != nil {
+			return err
+		}
+		return invalid
 	}
 	if len(c.Objects) == 0 {
 		return fmt.Errorf("nothing to judge: no Kubernetes object in %s", strings.Join(paths, ", "))
@@ -48,10 +56,15 @@ func judge(ctx context.Context, s streams, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.report(found, namedFolders(paths)...); err != nil {
+	ids, err := policiesOf(false)
+	if err != nil {
 		return err
 	}
-	if err := summary(s, c, needPlan); err != nil {
+	suite.Judged, suite.Findings = append(suite.Judged, ids...), found
+	if err := r.found(suite, namedFolders(paths)...); err != nil {
+		return err
+	}
+	if err := summary(r.streams, c, needPlan); err != nil {
 		return err
 	}
 	if found.HasErrors() {

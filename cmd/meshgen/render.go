@@ -2,25 +2,29 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/meshgen/meshgen/internal/artifact"
+	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/internal/output"
 	"github.com/meshgen/meshgen/schema"
 )
 
 // rendering is one render command.
 type rendering struct {
-	streams
+	*reporter
 	cue               *schema.Evaluator
 	root, chart, base string
-	check, report     bool
+	check, simulates  bool
 	shard             shard
+	asOf              time.Time
 }
 
 func newRender(s streams, cue *schema.Evaluator) *cobra.Command {
-	r := rendering{streams: s, cue: cue}
+	r := rendering{cue: cue}
+	format := findings.Text
 	cmd := &cobra.Command{
 		Use:   "render PROFILE|FOLDER... -o DIR",
 		Short: "Write each cluster's files, or show what would change with --check",
@@ -40,16 +44,26 @@ say what became of it; plain render never simulates, and removes them.
 
 With --shard i/n only the clusters of that part are written, and only orphans of
 it removed: those whose name has i - 1 as its 64-bit FNV-1a hash modulo n. Give
-each of the n jobs the whole fleet as the argument.`,
+each of the n jobs the whole fleet as the argument.
+
+-o may be given twice: once with the folder, once with how findings are written, ` + formatWords() + `.
+A document goes to standard output, alone; a diff and what was written to
+standard error. A folder with such a name is ./sarif. Without a folder nothing
+is written.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.reporter = newReporter(s, format)
+			return r.close(r.run(cmd, args))
+		},
 	}
-	cmd.Flags().StringVarP(&r.root, "output", "o", "", "folder to write cluster folders into")
+	cmd.Flags().VarP(target{&r.root, &format}, "output", "o", "folder to write cluster folders into, or how findings are written; again for the other")
+	formatFlag(cmd, &format)
 	cmd.Flags().BoolVar(&r.check, "check", false, "write nothing, print a unified diff, exit with 2 when anything differs")
-	cmd.Flags().BoolVar(&r.report, "report", false, "simulate each cluster's day too, and write what became of it")
+	cmd.Flags().BoolVar(&r.simulates, "report", false, "simulate each cluster's day too, and write what became of it")
 	chartFlag(cmd, &r.chart)
 	baseFlag(cmd, &r.base)
 	shardFlag(cmd, &r.shard)
+	asOfFlag(cmd, &r.asOf)
 	if err := cmd.MarkFlagRequired("output"); err != nil {
 		panic(err) // the flag is defined three lines above
 	}
@@ -61,14 +75,12 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !r.check {
-		if err := output.CheckRoot(r.root); err != nil {
-			return err
-		}
+	if err := r.checkRoot(); err != nil {
+		return err
 	}
 	members := membersOf(r.cue, paths, fleetwide || !r.shard.whole())
 	clusters, known := clustersOf(members)
-	f := fleet{streams: r.streams, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, simulates: r.report}
+	f := fleet{reporter: r.reporter, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, simulates: r.simulates, asOf: r.asOf}
 	f.put = r.putter()
 	f.each = func(o *outcome) (status, error) {
 		known = known && o.profile != nil
@@ -78,7 +90,7 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if fleetwide && known && worst != failed {
+	if fleetwide && known && worst != failed && r.root != "" {
 		s, err := r.orphans(clusters)
 		if err != nil {
 			return err
@@ -88,9 +100,26 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	return worst.asError()
 }
 
+// checkRoot looks at the folder ahead of the lines; a format alone names none.
+func (r rendering) checkRoot() error {
+	switch {
+	case r.root == "" && (r.check || r.simulates):
+		return fmt.Errorf("-o %s says how findings are written: give the folder too, with another -o", r.format)
+	case r.root == "":
+		_, err := fmt.Fprintf(r.err, "nothing is written: -o %s says how findings are written, and no other -o names a folder\n", r.format)
+		return err
+	case r.check:
+		return nil
+	}
+	return output.CheckRoot(r.root)
+}
+
 // putter writes a cluster's files, or finds how they differ; nothing of a cluster
 // whose line was not clean.
 func (r rendering) putter() func(*outcome) error {
+	if r.root == "" {
+		return nil
+	}
 	put := output.NewWriter(r.root).Write
 	if r.check {
 		put = func(cluster string, files []artifact.File) (output.Changes, error) {
@@ -107,11 +136,11 @@ func (r rendering) putter() func(*outcome) error {
 
 // show prints what was written, or how it would differ.
 func (r rendering) show(o *outcome) (status, error) {
-	if o.status != clean {
+	if o.status != clean || r.root == "" {
 		return o.status, nil
 	}
 	if !r.check {
-		_, err := fmt.Fprintf(r.out, "%s: %s\n", o.cluster, o.changes.Summary())
+		_, err := fmt.Fprintf(r.out, "%s: %s%s\n", o.cluster, o.changes.Summary(), o.exceptedText())
 		return clean, err
 	}
 	if len(o.changes) == 0 {

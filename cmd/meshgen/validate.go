@@ -5,36 +5,46 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/schema"
 )
 
 func newValidate(s streams, cue *schema.Evaluator) *cobra.Command {
-	f := fleet{streams: s, cue: cue, each: func(o *outcome) (status, error) {
-		if o.status == clean {
-			fmt.Fprintf(s.out, "%s: valid\n", o.cluster)
-		}
-		return o.status, nil
-	}}
+	f := fleet{cue: cue}
+	format := findings.Text
 	cmd := &cobra.Command{
 		Use:   "validate PROFILE|FOLDER...",
 		Short: "Run every stage and write nothing",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths, _, err := findProfiles(args)
-			if err != nil {
-				return err
-			}
-			worst, err := f.run(cmd.Context(), membersOf(cue, paths, !f.shard.whole()))
-			if err != nil {
-				return err
-			}
-			return worst.asError()
+			f.reporter = newReporter(s, format)
+			return f.close(f.validate(cmd, args))
 		},
 	}
 	chartFlag(cmd, &f.chart)
 	baseFlag(cmd, &f.base)
 	shardFlag(cmd, &f.shard)
+	asOfFlag(cmd, &f.asOf)
+	findingsFlags(cmd, &format)
 	return cmd
+}
+
+func (f fleet) validate(cmd *cobra.Command, args []string) error {
+	paths, _, err := findProfiles(args)
+	if err != nil {
+		return err
+	}
+	f.each = func(o *outcome) (status, error) {
+		if o.status == clean {
+			fmt.Fprintf(f.out, "%s: valid%s\n", o.cluster, o.exceptedText())
+		}
+		return o.status, nil
+	}
+	worst, err := f.run(cmd.Context(), membersOf(f.cue, paths, !f.shard.whole()))
+	if err != nil {
+		return err
+	}
+	return worst.asError()
 }
 
 func chartFlag(cmd *cobra.Command, chart *string) {

@@ -16,7 +16,6 @@ import (
 // The error is a failure of meshgen's own arithmetic.
 func Build(p *profile.Profile) (*Plan, error) {
 	b := &builder{profile: p, plan: &Plan{Cluster: p.Metadata.Name}, judged: map[judgement]bool{}, local: map[string]bool{}}
-	b.exceptions()
 	b.place()
 	b.loads()
 	b.inputs()
@@ -31,18 +30,6 @@ func Build(p *profile.Profile) (*Plan, error) {
 		return nil, fmt.Errorf("plan of %s: %w", p.Metadata.Name, b.err)
 	}
 	return b.plan, nil
-}
-
-// exceptions warns that none is applied: whoever wrote one must not believe that
-// a policy stays quiet.
-func (b *builder) exceptions() {
-	if n := len(b.spec().Exceptions); n > 0 {
-		b.find(diag.Finding{
-			Severity: diag.Warning, ID: "plan/exceptions-not-applied",
-			Message: fmt.Sprintf("%s read and not applied: every policy denies as without", areOf(int64(n), "exception")),
-			Hint:    "meet the policy's remedy; exceptions are kept for the owner's record alone",
-		}, "spec.exceptions")
-	}
 }
 
 // builder carries what one decision hands to the next.

@@ -41,10 +41,6 @@ func TestFindings(t *testing.T) {
 		want []string
 	}{
 		"a sound mesh": {func(*profile.Spec) {}, nil},
-		"an exception, which would be believed": {
-			func(s *profile.Spec) { s.Exceptions = []profile.Exception{{Rule: "keda/paused"}} },
-			[]string{"warning plan/exceptions-not-applied: 1 exception is read and not applied"},
-		},
 		"a mesh whose every pool is tainted": {
 			func(s *profile.Spec) {
 				for i := range s.Zones {

@@ -196,7 +196,7 @@ func (j *judge) rendered() {
 	if err != nil {
 		j.failf("%v", err)
 	}
-	if err := review.Render(j.profile, j.plan, j.plan.Findings, tree); err != nil {
+	if err := review.Render(j.profile, j.plan, j.plan.Findings, nil, tree); err != nil {
 		j.failf("%v", err)
 	}
 	for _, f := range tree.Files() {

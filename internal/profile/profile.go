@@ -5,6 +5,7 @@
 package profile
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/meshgen/meshgen/internal/diag"
@@ -19,6 +20,7 @@ type Profile struct {
 
 	File      string              `json:"-"` // as the user named it
 	Positions map[string]diag.Pos `json:"-"` // by field path, only of what the user wrote
+	LastLines map[string]int      `json:"-"` // by the path of an event or an exception that is whole lines
 }
 
 // Pos is where the field at path stands ("spec.events[0].start"), or its
@@ -34,6 +36,25 @@ func (p *Profile) Pos(path string) diag.Pos {
 		}
 		path = path[:cut]
 	}
+}
+
+// Lines are where item i of the n of a list stands, for whoever deletes it: its
+// lines where it is whole lines, else the one that it begins on; and that of a
+// list that has nothing else.
+func (p *Profile) Lines(list string, i, n int) string {
+	path := fmt.Sprintf("%s[%d]", list, i)
+	first, last := p.Pos(path).Line, p.LastLines[path]
+	lines := fmt.Sprintf("lines %d to %d", first, last)
+	switch last {
+	case 0:
+		lines = fmt.Sprintf("what begins on line %d", first)
+	case first:
+		lines = fmt.Sprintf("line %d", first)
+	}
+	if n == 1 {
+		lines += fmt.Sprintf(", the list on line %d", p.Pos(list).Line)
+	}
+	return lines
 }
 
 // Given reports whether the user wrote the field at path, or its value is a

@@ -90,7 +90,7 @@ func TestTheMeshAroundIstiod(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := planned()
 			c.bend(p)
-			if got := section(t, Markdown(p, nil), c.heading); !strings.Contains(got, c.want) {
+			if got := section(t, Markdown(p, nil, nil), c.heading); !strings.Contains(got, c.want) {
 				t.Errorf("(-want +got):\n%s", cmp.Diff(c.want, got))
 			}
 		})
@@ -102,7 +102,7 @@ func TestManyFindingsOfAKindAreCounted(t *testing.T) {
 	for i := range 10 {
 		found = append(found, diag.Finding{Severity: diag.Warning, ID: "plan/x", Message: fmt.Sprintf("number %d", i)})
 	}
-	got := section(t, Markdown(planned(), found), "Findings")
+	got := section(t, Markdown(planned(), found, nil), "Findings")
 	if strings.Count(got, "- warning `plan/x`") != shown || !strings.HasSuffix(got, "- and 2 more `plan/x`, which `meshgen validate` lists") {
 		t.Errorf("got\n%s", got)
 	}
@@ -122,7 +122,7 @@ func TestTheFirstScreenStaysAScreen(t *testing.T) {
 			Subject: fmt.Sprintf("service/shop/s%d.trafficDistribution", i), Running: &plan.Running{Value: "PreferClose", Verdict: plan.Unsafe},
 		})
 	}
-	page := Markdown(planned(all...), nil)
+	page := Markdown(planned(all...), nil, nil)
 	if got := section(t, page, "Unsafe today"); strings.Count(got, "\n") != shown || !strings.HasSuffix(got, "- and 12 more, in the tables below") {
 		t.Errorf("got\n%s", got)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/profile"
 )
@@ -34,9 +35,9 @@ type lock struct {
 }
 
 // Render adds PLAN.md and the lock to a cluster's generated files. The findings
-// are those of every stage.
-func Render(p *profile.Profile, pl *plan.Plan, findings diag.List, tree *artifact.Tree) error {
-	page := artifact.File{Path: pl.Cluster + "/PLAN.md", Owner: owner, Data: []byte(Markdown(pl, findings))}
+// are those of every stage, and what the profile excepts from them.
+func Render(p *profile.Profile, pl *plan.Plan, found diag.List, excepted []findings.Excepted, tree *artifact.Tree) error {
+	page := artifact.File{Path: pl.Cluster + "/PLAN.md", Owner: owner, Data: []byte(Markdown(pl, found, excepted))}
 	if err := tree.Add(page); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func TestTheFirstScreen(t *testing.T) {
 		"no adoption where none is due": {planned(age), nil, "First adoption, in two steps", "no section First adoption, in two steps"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, section(t, Markdown(c.plan, c.found), c.heading)); diff != "" {
+			if diff := cmp.Diff(c.want, section(t, Markdown(c.plan, c.found, nil), c.heading)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -70,14 +70,14 @@ func TestAConnectionAgeThatChangesRestartsIstiod(t *testing.T) {
 		Subject: "istiod.keepaliveMaxServerConnectionAge", Value: "15m", Running: &plan.Running{Value: "30m", Verdict: plan.Unsafe},
 	})
 	want := "- `istiod` rolls out once, a quarter of the pods at a time: `istiod.keepaliveMaxServerConnectionAge` goes from 30m to 15m.\n- No workload restarts."
-	if diff := cmp.Diff(want, section(t, Markdown(p, nil), "What restarts")); diff != "" {
+	if diff := cmp.Diff(want, section(t, Markdown(p, nil, nil), "What restarts")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestReplicasInTheManifestAreAdoptedInTwoSteps(t *testing.T) {
 	p := planned(plan.Decision{Subject: "istiod.replicas.min", Value: int64(24), Unit: "replicas"})
-	got := section(t, Markdown(p, diag.List{{ID: "plan/replicas-in-manifest"}}), "First adoption, in two steps")
+	got := section(t, Markdown(p, diag.List{{ID: "plan/replicas-in-manifest"}}, nil), "First adoption, in two steps")
 	for _, part := range []string{"   - 24 pods, `kubectl apply edit-last-applied deployment/istiod -n istio-system`, `kubectl scale deployment/istiod -n istio-system --replicas=N`\n2. Apply the rest", "-l owner=helm,name=RELEASE", "Do not do this within a freeze."} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in\n%s", part, got)
@@ -92,7 +92,7 @@ func TestTermsSayWhereTheyComeFrom(t *testing.T) {
 		{Name: "c", Text: "memory"},
 	}})
 	want := "`istiod.x`\n\n| term | value | from |\n| --- | --- | --- |\n| `a` | 1235 s | spec.a (default) |\n| `b` | 2,469 | `2*a` |\n| `c` | memory |  |"
-	if diff := cmp.Diff(want, section(t, Markdown(p, nil), "Terms")); diff != "" {
+	if diff := cmp.Diff(want, section(t, Markdown(p, nil, nil), "Terms")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -104,7 +104,7 @@ func TestTheLockListsEveryFileAndFollowsTheProfile(t *testing.T) {
 		if err := tree.Add(artifact.File{Path: "mesh/istiod/values.yaml", Owner: "istiod"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Render(p, planned(), nil, tree); err != nil {
+		if err := Render(p, planned(), nil, nil, tree); err != nil {
 			t.Fatal(err)
 		}
 		f, _ := tree.Get("mesh/" + LockFile)

@@ -59,7 +59,7 @@ func walk(proofs *manifests.Builder, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := review.Render(p, pl, slices.Concat(pl.Findings, proven, judged), tree); err != nil {
+	if err := review.Render(p, pl, slices.Concat(pl.Findings, proven, judged), nil, tree); err != nil {
 		return err
 	}
 	for _, file := range tree.Files() {

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/findings"
+	"github.com/meshgen/meshgen/policies"
+)
+
+// reporter says what a command finds: as text on standard error while it goes, or
+// as one document on standard output at its end. What the command says itself is
+// then on standard error, so that the document is alone.
+type reporter struct {
+	streams
+	format   findings.Format
+	document io.Writer
+	all      findings.Report
+}
+
+func newReporter(s streams, f findings.Format) *reporter {
+	r := &reporter{streams: s, format: f, document: s.out}
+	if f != findings.Text {
+		r.out = s.err
+	}
+	return r
+}
+
+// found takes in what was found in one thing that was judged. Text shows lines of
+// files below the folders.
+func (r *reporter) found(s findings.Suite, folders ...string) error {
+	if r.format == findings.Text {
+		return r.streams.report(s.Findings, folders...)
+	}
+	r.all.Suites = append(r.all.Suites, s)
+	return nil
+}
+
+// fail prints a failure that does not stop the run; the document has it too.
+func (r *reporter) fail(err error) {
+	r.streams.fail(err)
+	r.all.Failures = append(r.all.Failures, err.Error())
+}
+
+// close writes the document, also of a run that failed, and passes on how the
+// run ended.
+func (r *reporter) close(ended error) error {
+	if r.format == findings.Text {
+		return ended
+	}
+	if reported := status(0); ended != nil && !errors.As(ended, &reported) {
+		r.all.Failures = append(r.all.Failures, ended.Error())
+	}
+	if err := r.write(); err != nil {
+		return err
+	}
+	return ended
+}
+
+func (r *reporter) write() (err error) {
+	if r.all.Folder, err = os.Getwd(); err != nil {
+		return err
+	}
+	if r.all.Rules, err = policyRules(); err != nil {
+		return err
+	}
+	return findings.Write(r.document, r.format, r.all)
+}
+
+func policyRules() ([]findings.Rule, error) {
+	all, err := policies.List()
+	if err != nil {
+		return nil, err
+	}
+	var rules []findings.Rule
+	for _, p := range all {
+		rules = append(rules, findings.Rule{
+			ID: p.ID, Title: p.Title, Description: p.Description, Remedy: p.Remedy, Source: p.Source, Severity: p.Severity,
+		})
+	}
+	return rules, nil
+}
+
+// policiesOf are the ids of the policies, or of those that need no plan.
+func policiesOf(withPlan bool) ([]string, error) {
+	all, err := policies.List()
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, p := range all {
+		if withPlan || len(p.Needs) == 0 {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids, nil
+}
+
+// formatValue is a format as a flag.
+type formatValue findings.Format
+
+// String is the format's word.
+func (f *formatValue) String() string { return string(*f) }
+
+// Set reads one of the words.
+func (f *formatValue) Set(text string) error {
+	if !isFormat(text) {
+		return fmt.Errorf("use %s", formatWords())
+	}
+	*f = formatValue(text)
+	return nil
+}
+
+// Type is what help calls the value.
+func (f *formatValue) Type() string { return "format" }
+
+func isFormat(text string) bool {
+	return slices.Contains(findings.Formats(), findings.Format(text))
+}
+
+func formatWords() string {
+	var words []string
+	for _, f := range findings.Formats() {
+		words = append(words, string(f))
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// findingsFlags are -o FORMAT, and --format for those who know it from render.
+func findingsFlags(cmd *cobra.Command, f *findings.Format) {
+	*f = findings.Text
+	cmd.Flags().VarP((*formatValue)(f), "output", "o", "how findings are written: "+formatWords())
+	formatFlag(cmd, f)
+}
+
+func formatFlag(cmd *cobra.Command, f *findings.Format) {
+	cmd.Flags().Var((*formatValue)(f), "format", "the same as -o with one of these words")
+}
+
+// suite is a cluster's line as a document has it.
+func (o *outcome) suite(m member) findings.Suite {
+	s := findings.Suite{Name: m.path, Judged: o.judged, Findings: o.reported(), Excepted: o.still, Sources: map[string]diag.Pos{}}
+	if o.profile == nil {
+		return s
+	}
+	s.Name = o.cluster
+	s.Sources[""] = o.profile.Pos("")
+	if o.tree == nil {
+		return s
+	}
+	for _, f := range o.tree.Files() {
+		s.Sources[f.Path] = o.profile.Pos(o.asksFor(f.Path))
+	}
+	return s
+}
+
+// asksFor is the part of the profile that a generated file comes from.
+func (o *outcome) asksFor(file string) string {
+	below := strings.TrimPrefix(file, o.cluster+"/")
+	if strings.HasPrefix(below, "istiod/") {
+		return "spec.istiod"
+	}
+	parts := strings.Split(below, "/")
+	if len(parts) < 2 {
+		return ""
+	}
+	for i, n := range o.profile.Spec.Namespaces {
+		if n.Name == parts[1] {
+			return fmt.Sprintf("spec.namespaces[%d]", i)
+		}
+	}
+	return "spec.namespaces"
+}
+
+// target is where -o of render leads: one of the formats' words says how findings
+// are written, and anything else is the folder. So no folder is ever made by the
+// name of a format; ./sarif is one.
+type target struct {
+	root   *string
+	format *findings.Format
+}
+
+// String is the folder.
+func (t target) String() string {
+	if t.root == nil {
+		return ""
+	}
+	return *t.root
+}
+
+// Set takes a format or a folder.
+func (t target) Set(text string) error {
+	switch {
+	case text == "":
+		return errors.New("expected a folder, or how findings are written")
+	case isFormat(text):
+		*t.format = findings.Format(text)
+	default:
+		*t.root = text
+	}
+	return nil
+}
+
+// Type is what help calls the value.
+func (target) Type() string { return "DIR|format" }
