@@ -119,6 +119,7 @@ type Trigger struct {
 	Event     string // empty for the connection trigger
 	Query     string // PromQL of a prometheus trigger; empty for cron
 	Threshold int64  // of a prometheus trigger
+	Budget    int64  // connections × endpoints a pod, of a connection trigger that weighs; else 0
 	Start     string // cron, five fields
 	End       string
 	TimeZone  string
