@@ -58,6 +58,7 @@ load 15s
 // static one, never for fewer.
 func TestConnectionsWeighByTheEndpointsThatThereAre(t *testing.T) {
 	trigger := istiod(t, cluster.Render(t, weighted)).connections(t)
+	none := strings.Repeat("NaN ", 41)
 	for name, c := range map[string]struct {
 		connections int
 		endpoints   string // series beside those of connections
@@ -70,14 +71,14 @@ func TestConnectionsWeighByTheEndpointsThatThereAre(t *testing.T) {
 		"of fewer endpoints than at rest, as at rest": {1000, `mesh_endpoints{cluster="prod"} 12x40`, 4},
 		"without the series, as the static trigger":   {1000, ``, 14},
 		"without the series at the peak, likewise":    {3600, ``, 46},
-		"of no number":                                       {1000, `mesh_endpoints{cluster="prod"} NaNx40`, 14},
+		"of no number":                                       {1000, `mesh_endpoints{cluster="prod"} ` + none, 14},
 		"of no endpoints":                                    {1000, `mesh_endpoints{cluster="prod"} 0x40`, 14},
 		"of fewer than none":                                 {1000, `mesh_endpoints{cluster="prod"} -1700x40`, 14},
 		"when the series has ended":                          {1000, `mesh_endpoints{cluster="prod"} 1700x20 stale`, 14},
 		"when nobody has scraped it for five minutes":        {1000, `mesh_endpoints{cluster="prod"} 1700x19`, 14},
 		"when a scrape of it was missed, as the last one":    {1000, `mesh_endpoints{cluster="prod"} 1700x38 _`, 4},
 		"of two scrapers that differ, by the larger":         {3600, "mesh_endpoints{cluster=\"prod\",replica=\"a\"} 5400x40\n  mesh_endpoints{cluster=\"prod\",replica=\"b\"} 5100x40", 46},
-		"of two scrapers of which one is broken, by the one": {1000, "mesh_endpoints{cluster=\"prod\",replica=\"a\"} NaNx40\n  mesh_endpoints{cluster=\"prod\",replica=\"b\"} 1700x40", 4},
+		"of two scrapers of which one is broken, by the one": {1000, "mesh_endpoints{cluster=\"prod\",replica=\"a\"} " + none + "\n  mesh_endpoints{cluster=\"prod\",replica=\"b\"} 1700x40", 4},
 		"of another cluster's series alone, as without":      {1000, `mesh_endpoints{cluster="stage"} 1700x40`, 14},
 	} {
 		t.Run(name, func(t *testing.T) {

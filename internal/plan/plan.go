@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshgen/meshgen/internal/calendar"
 	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/sizing"
 )
 
 // Plan is what meshgen decided for one cluster, and the facts of the profile
@@ -119,11 +120,11 @@ type Trigger struct {
 	Event     string // empty for the connection trigger
 	Query     string // PromQL of a prometheus trigger; empty for cron
 	Threshold int64  // of a prometheus trigger
-	Budget    int64  // connections × endpoints a pod, of a connection trigger that weighs; else 0
 	Start     string // cron, five fields
 	End       string
 	TimeZone  string
-	Replicas  int64 // asked for while active; 0 for the connection trigger
+	Replicas  int64          // asked for while active; 0 for the connection trigger
+	Weight    *sizing.Weight // of a connection, by the connection trigger; nil where connections count alone
 	Reason    string
 }
 

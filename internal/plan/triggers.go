@@ -38,13 +38,12 @@ func (b *builder) calendarTriggers() bool {
 func (b *builder) connectionTrigger() Trigger {
 	window := durationText(b.window - 15*time.Second)
 	count := fmt.Sprintf("sum(max by (pod, version) (last_over_time(pilot_xds{%s}[%s])))", b.series(), window)
-	t := Trigger{Name: "connections", Threshold: b.threshold}
+	t := Trigger{Name: "connections", Threshold: b.threshold, Weight: b.weight}
 	asks := fmt.Sprintf("%d connections a pod", b.threshold)
 	of := int64(1) // what a connection of the worst moment counts
 	if w := b.weight; w != nil {
 		count, of = count+" * "+b.endpointsNow(), w.Peak+w.Own
-		t.Budget = w.Budget(b.threshold)
-		asks = fmt.Sprintf("%s connections × endpoints a pod; %s or fewer endpoints count as so many, and while nothing says how many there are %d connections a pod", grouped(t.Budget), grouped(w.Least), b.threshold)
+		asks = fmt.Sprintf("%s connections × endpoints a pod; %s or fewer endpoints count as so many, and while nothing says how many there are %d connections a pod", grouped(w.Budget(b.threshold)), grouped(w.Least), b.threshold)
 	}
 	t.Query = b.inConnections(count, of)
 	t.Reason = fmt.Sprintf("%s; each proxy counts once, a pod that has gone for at most %s more", asks, window)

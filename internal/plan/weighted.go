@@ -73,17 +73,25 @@ func (b *builder) endpointsNow() string {
 }
 
 // judgeWeighted warns where what always runs is no less than the static trigger
-// would ask for at rest.
+// would ask for at rest, and where it is too little for an event by itself.
 func (b *builder) judgeWeighted(binds string) {
-	static := sizing.UpTo(sizing.CeilDiv(b.spec().Istiod.Load.Connections, b.threshold), b.zones)
-	if b.weight == nil || b.min < static {
+	if b.weight == nil {
 		return
 	}
-	b.find(diag.Finding{
-		Severity: diag.Warning, ID: "plan/weighted-saves-nothing", Subject: "istiod.connectionBudget",
-		Message: fmt.Sprintf("scaling weighted saves nothing at rest: %d pods always run, and scaling static would ask for %d", b.min, static),
-		Hint:    b.weightedHint(binds),
-	}, "spec.istiod.scaling")
+	static := sizing.UpTo(sizing.CeilDiv(b.spec().Istiod.Load.Connections, b.threshold), b.zones)
+	f := diag.Finding{Severity: diag.Warning, Subject: "istiod.connectionBudget"}
+	switch {
+	case b.min >= static:
+		f.ID, f.Hint = "plan/weighted-saves-nothing", b.weightedHint(binds)
+		f.Message = fmt.Sprintf("scaling weighted saves nothing at rest: %d pods always run, and scaling static would ask for %d", b.min, static)
+	case !b.spec().Istiod.HoldUnscaled:
+		f.ID = "plan/weighted-unannounced"
+		f.Message = fmt.Sprintf("%d pods run at rest where scaling static has %d: an event whose pre-scale trigger does not fire climbs on these", b.min, static)
+		f.Hint = "see what it does: meshgen simulate --fault no-prescale; spec.istiod.holdUnscaled: true runs enough for it at every time"
+	default:
+		return
+	}
+	b.find(f, "spec.istiod.scaling")
 }
 
 // weightedHint is what would have to change so that fewer pods run at rest.

@@ -85,7 +85,7 @@ func TestConnectionsWeighByEndpoints(t *testing.T) {
 				t.Fatal(err)
 			}
 			trigger := pl.Istiod.Triggers[0]
-			got := weighs{trigger.Threshold, term("own"), trigger.Budget, term("least"), term("thetaRest"), least, strings.Replace(trigger.Query, count, "…", 1)}
+			got := weighs{trigger.Threshold, term("own"), trigger.Weight.Budget(trigger.Threshold), term("least"), term("thetaRest"), least, strings.Replace(trigger.Query, count, "…", 1)}
 			if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(weighs{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

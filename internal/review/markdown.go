@@ -222,8 +222,8 @@ func (p *page) triggers() {
 	for _, t := range p.plan.Istiod.Triggers {
 		asks := fmt.Sprintf("a pod for each %d connections", t.Threshold)
 		when := "`" + t.Query + "`"
-		if t.Budget > 0 {
-			asks = fmt.Sprintf("a pod for each %d connections × endpoints", t.Budget)
+		if t.Weight != nil {
+			asks = fmt.Sprintf("a pod for each %d connections × endpoints", t.Weight.Budget(t.Threshold))
 		}
 		if t.Replicas > 0 {
 			asks = fmt.Sprintf("%d pods", t.Replicas)
