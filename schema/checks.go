@@ -76,6 +76,7 @@ func (c *checker) istiod() {
 	if c.Given(path + ".memoryModel") {
 		c.memoryModel(path + ".memoryModel")
 	}
+	c.endpointsQuery("spec.metrics.endpoints")
 	if r := c.Spec.Istiod.Running; r.MinReplicas != nil && r.MaxReplicas != nil && *r.MinReplicas > *r.MaxReplicas {
 		c.inconsistent(path+".running", fmt.Sprintf("has minReplicas %d above maxReplicas %d", *r.MinReplicas, *r.MaxReplicas), "write what the autoscaler has: it takes no floor above its ceiling")
 	}
@@ -89,6 +90,21 @@ func (c *checker) istiod() {
 		}
 	}
 }
+
+// endpointsQuery holds the query that connections are weighed by: it is there where
+// it is needed, and may stand in the trigger's.
+func (c *checker) endpointsQuery(path string) {
+	if c.Spec.Istiod.Scaling == "weighted" && !c.Given(path) {
+		c.report(MissingField, path, path+" is missing: istiod.scaling weighted weighs connections by endpoints",
+			"add endpoints: the PromQL of how many istiod knows, such as '"+usualEndpoints+"' of kube-state-metrics, with this mesh's labels")
+	}
+	if fault := queryFault(c.Spec.Metrics.Endpoints); fault != "" {
+		c.inconsistent(path, fault, "write one whole PromQL expression, as Prometheus' own page would evaluate it")
+	}
+}
+
+// usualEndpoints counts the addresses that may be called, once each.
+const usualEndpoints = `count(count by (namespace, endpointslice, address) (kube_endpointslice_endpoints{ready!="false"}))`
 
 // memoryFields are the fields of the memory model that one kind alone has.
 var memoryFields = []struct {

@@ -9,6 +9,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// QueryFault is queryFault.
+var QueryFault = queryFault
+
 // ReadJSON is the profile as the JSON that it stands for; ok is false when
 // reading alone refuses it, and no schema is asked.
 func ReadJSON(fsys fs.FS, file string) (data []byte, ok bool) {

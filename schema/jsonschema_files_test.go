@@ -109,6 +109,7 @@ const (
 	lookups = "a schema does not look a name up elsewhere"
 	keys    = "JSON has no duplicate keys left when a schema sees it; editors know them from YAML"
 	days    = "a pattern knows no calendar"
+	pairs   = "a pattern does not count brackets"
 )
 
 // mistakes are the invalid profiles of tests that the schema accepts, and why.
@@ -116,13 +117,13 @@ var mistakes = map[string]string{
 	"bounds_swapped": fields, "canary_unnamed": fields, "tolerations": fields,
 	"event_ends_first": fields, "event_half_dated": fields, "event_ramp_too_long": fields, "event_too_long": fields,
 	"event_twice_loaded": fields, "event_twice_timed": fields, "event_unloaded": fields, "event_untimed": fields, "weekly_equal": fields,
-	"push_model": fields, "push_model_without_kind": fields,
+	"push_model": fields, "push_model_without_kind": fields, "weighted": fields,
 	"clients_sum": sums, "endpoints_outside_replicas": sums,
 	"duplicate_event": names, "duplicate_gateway": names, "duplicate_namespace": names, "duplicate_node_pool": names,
 	"duplicate_service": names, "duplicate_zone": names, "weekly_day_twice": names,
 	"unknown_event": lookups, "unknown_namespace": lookups, "unknown_node_pool": lookups, "unknown_service": lookups, "unknown_zone": lookups,
 	"duplicate_field_of_equal_values": keys, "duplicate_field_of_two_values": keys,
-	"date": days,
+	"date": days, "query": pairs,
 
 	"fields-that-contradict-each-other-are-both-named profile.yaml": fields,
 	"names-are-held-against-the-profile profile.yaml":               lookups,

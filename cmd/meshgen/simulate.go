@@ -26,7 +26,8 @@ func newSimulate(s streams, cue *schema.Evaluator) *cobra.Command {
 		Long: `simulate plays the day of an event many times over, with the values that run
 today (spec.istiod.running, and the chart's defaults for what it leaves out) and
 with those of the plan: every proxy's connection, KEDA and the HPA, pods and their
-memory. Without --event it is the day on which the calendar has most connections.
+memory. Where connections weigh by endpoints, a third world is what scaling: static
+would plan. Without --event it is the day on which the calendar has most connections.
 
 What goes wrong is given with --fault, which may be given again:
   zone                     a zone of istiod's is lost
@@ -34,10 +35,11 @@ What goes wrong is given with --fault, which may be given again:
   pods=N, pods=N%          so many istiods are lost, and start again
   rollout                  istiod is rolled out
   prometheus[=DURATION]    Prometheus does not answer, for so long or to the end
+  endpoints[=DURATION]     it has no endpoints to weigh connections by, likewise
   early=DURATION           the event's load comes earlier than the calendar has it
   load=FACTOR              the event adds so many times as much
   no-prescale              istiod's calendar triggers never fire
-The first five strike when the full load is reached, or at a moment counted from
+The first six strike when the full load is reached, or at a moment counted from
 the event's start: zone@19m, rollout@-10m; without an event from minute 0.
 
 The exit status is 3 when a pod of the planned world is killed in a larger share

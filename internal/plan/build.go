@@ -54,6 +54,7 @@ type builder struct {
 	limits    sizing.Threshold // at the worst moment
 	age       time.Duration    // T
 	threshold int64            // θ
+	weight    *sizing.Weight   // of a connection; nil where connections count alone
 	min       int64            // istiod.replicas.min
 	largest   int64            // of the events, 0 without one
 	window    time.Duration    // W, the scale-up window

@@ -115,6 +115,17 @@ func TestFindings(t *testing.T) {
 			},
 			[]string{"warning plan/model-scope: more pods than are needed"},
 		},
+		"a weighted trigger below a floor of today": {
+			func(s *profile.Spec) {
+				floor := int64(24)
+				s.Istiod.Scaling, s.Istiod.Running.MinReplicas = "weighted", &floor
+			},
+			[]string{"warning plan/weighted-saves-nothing: 24 pods always run, and scaling static would ask for 3"},
+		},
+		"a weighted trigger that lets the floor fall below what an event needs": {
+			func(s *profile.Spec) { *s = weightedSale(nil).Spec },
+			[]string{"warning plan/weighted-unannounced: 8 pods run at rest where scaling static has 14"},
+		},
 		"no Prometheus": {
 			func(s *profile.Spec) { s.Metrics.ServerAddress = "" },
 			[]string{"error plan/no-prometheus: the profile names none"},

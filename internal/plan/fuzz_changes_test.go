@@ -31,6 +31,7 @@ func changes() []change {
 		{"one hundredth more headroom", headroom, (*judge).noLowerThreshold},
 		{"half a surge more", surge, (*judge).noLowerBounds},
 		{"a Service that no event names", stranger, (*judge).sameControlPlane},
+		{"connections that weigh by endpoints", weigh, (*judge).savesAtRestAlone},
 	}
 }
 
@@ -129,6 +130,16 @@ func surge(_ *rand.Rand, spec *yaml.Node) bool {
 	return true
 }
 
+// weigh leaves a profile alone that weighs already.
+func weigh(_ *rand.Rand, spec *yaml.Node) bool {
+	if field(field(spec, "metrics"), "endpoints") != nil {
+		return false
+	}
+	set(field(spec, "istiod"), "scaling", "weighted")
+	set(field(spec, "metrics"), "endpoints", "sum(kube_endpoint_address)")
+	return true
+}
+
 func stranger(_ *rand.Rand, spec *yaml.Node) bool {
 	services, namespaces := field(spec, "services"), field(spec, "namespaces")
 	text := fmt.Sprintf("{name: stranger, namespace: %s, replicas: {min: 1, max: 2}, endpoints: {zone-a: 1}}", field(namespaces.Content[0], "name").Value)
@@ -211,6 +222,22 @@ func (j *judge) noLowerThreshold(after *plan.Plan) {
 	j.Helper()
 	j.ordered(after, "≤", "istiod.connectionThreshold")
 	j.ordered(after, "≥", "istiod.replicas.", "istiod.fallback.")
+}
+
+// savesAtRestAlone: connections that weigh by endpoints lower the floor, and what
+// follows from it. At the planned peak as many pods are asked for as without.
+func (j *judge) savesAtRestAlone(after *plan.Plan) {
+	j.Helper()
+	before, then := values(j.plan, "istiod."), values(after, "istiod.")
+	for _, subject := range slices.Sorted(maps.Keys(before)) {
+		switch {
+		case subject == "istiod.replicas.min":
+			j.ordered(after, "≥", subject)
+		case subject == "istiod.podDisruptionBudget.maxUnavailable", strings.HasPrefix(subject, "istiod.prescale."), strings.HasPrefix(subject, "istiod.freeze."):
+		case !cmp.Equal(before[subject], then[subject]):
+			j.failf("%s was %v and is %v", subject, before[subject], then[subject])
+		}
+	}
 }
 
 func (j *judge) noLowerBounds(after *plan.Plan) {

@@ -298,13 +298,20 @@ func float(r *big.Rat) float64 {
 // memory is how much room is left in the fullest pod after the loss, at a
 // threshold: the lesser of the two conditions, in connections.
 func (o *oracle) memory(theta int64) float64 {
-	stay := new(big.Rat).Sub(ratio(1, 1), o.fraction(theta))
-	mu := float(new(big.Rat).Quo(ratio(11*theta, 10), stay))
-	m := float64(max(2, times((o.peakC+theta-1)/theta, stay)))
+	return o.spare(ratio(theta, 1), o.fraction(theta), o.peakE)
+}
+
+// spare is how much room the fullest pod has after the loss, in connections, where
+// each may be asked to carry so many.
+func (o *oracle) spare(carried, lost *big.Rat, endpoints int64) float64 {
+	stay := new(big.Rat).Sub(ratio(1, 1), lost)
+	mean := new(big.Rat).Quo(new(big.Rat).Mul(ratio(11, 10), carried), stay)
+	pods := ceiling(new(big.Rat).Quo(ratio(o.peakC, 1), carried))
+	m := float64(max(2, times(pods, stay)))
 	i := o.Spec.Istiod
 	most := new(big.Rat).Mul(ratio(2, 1), &i.MemoryModel.Residual.Rat)
 	most.Quo(&i.Resources.Memory.Rat, most.Add(most, ratio(1, 1)))
-	return min(float(o.nSafe(o.peakE))-hot(mu, m), float(o.fill(most, o.peakE))-hot99(mu, m))
+	return min(float(o.nSafe(endpoints))-hot(float(mean), m), float(o.fill(most, endpoints))-hot99(float(mean), m))
 }
 
 // reconnects reports θ·f/(1 − f) ≤ 30·A/1.10.
@@ -354,6 +361,7 @@ func (j *judge) controlPlane(o *oracle) {
 	j.want("istiod.cpu", o.cpu)
 	j.want("istiod.keepaliveMaxServerConnectionAge", short(o.age()))
 	j.threshold(o, theta)
+	j.weight(o, theta)
 	least := j.replicas(o, theta)
 	if _, ok := j.decided["istiod.prescale.lead."+first(j.profile.Spec.Events)]; ok {
 		j.leads(o, least)
@@ -478,7 +486,7 @@ func (j *judge) replicas(o *oracle, theta int64) int64 {
 	if surge < 2 || surge-o.lost(surge) < terms["surgeLeft"] || surge > 2 && surge-1-o.lost(surge-1) >= terms["surgeLeft"] {
 		j.failf("%d pods before the loss, %d after it", surge, terms["surgeLeft"])
 	}
-	need := max(2, o.zones, (i.Load.Connections+theta-1)/theta, surge)
+	need := max(2, o.zones, j.asks(theta, i.Load.Connections, i.Load.Endpoints), surge)
 	if i.HoldUnscaled {
 		j.fewest("held", terms["held"], o.peakC, o.nSafe(o.peakE))
 		need = max(need, terms["held"])
@@ -576,10 +584,7 @@ func (j *judge) triggers(o *oracle, theta int64) {
 	if len(all) != len(events)+1 || all[0].Threshold != theta {
 		j.failf("triggers %+v", all)
 	}
-	step := fmt.Sprint(o.zones * theta)
-	if whole := strings.HasPrefix(all[0].Query, step+" * ceil(") && strings.HasSuffix(all[0].Query, " / "+step+")"); whole != (j.profile.Spec.Istiod.Survive.Mode == "zone") {
-		j.failf("the connection trigger asks %s", all[0].Query)
-	}
+	j.connectionQuery(o, theta, all[0].Query)
 	for i, e := range events {
 		n, _ := j.whole("istiod.replicas.event." + e.Name)
 		t := all[i+1]

@@ -15,7 +15,7 @@ import (
 // on one another. Where one has no safe value, those after it are left out.
 func (b *builder) istiod() {
 	b.cpu()
-	steps := []func() bool{b.scaleUp, b.connectionAge, b.connectionThreshold, b.replicas, b.calendarTriggers}
+	steps := []func() bool{b.scaleUp, b.connectionAge, b.connectionThreshold, b.connectionBudget, b.replicas, b.calendarTriggers}
 	for _, step := range steps {
 		if !step() {
 			return
@@ -182,9 +182,14 @@ func (b *builder) minReplicas() {
 	if b.loss.Mode == "share" {
 		names = append(names, "x")
 	}
+	rest := "ceil(Cr / theta)"
+	if b.weight != nil {
+		names = append(names, "own", "least", "budget")
+		rest = "ceil(Cr*(least + own) / budget)"
+	}
 	d := b.from(names...)
 	need := "max(2, Z, rest, surge"
-	d.set("rest", "ceil(Cr / theta)", "replicas")
+	d.set("rest", rest, "replicas")
 	d.set("Cu", "ceil(u * Cr)", "connections")
 	d.set("Eu", "ceil(u * Er)", "endpoints")
 	d.set("surgeLeft", "fewest(Cu, "+b.memory.at("Eu")+")", "replicas")
@@ -212,6 +217,7 @@ func (b *builder) minReplicas() {
 		Running: b.runningMin(computed),
 	}, "spec.istiod")
 	b.judgeHeld(d.terms)
+	b.judgeWeighted(binds)
 }
 
 // survived is the largest multiple of rest, in tenths and at most the larger of
@@ -226,9 +232,9 @@ func (b *builder) survived() *big.Rat {
 	held := new(big.Rat)
 	for tenths := int64(10); tenths <= 1000 && big.NewRat(tenths, 10).Cmp(most) <= 0; tenths++ {
 		m := big.NewRat(tenths, 10)
-		c := sizing.CeilMul(rest.Connections, m)
-		n := max(b.min, sizing.UpTo(sizing.CeilDiv(c, b.threshold), b.zones))
-		safe := b.nSafe(sizing.CeilMul(rest.Endpoints, m))
+		c, e := sizing.CeilMul(rest.Connections, m), sizing.CeilMul(rest.Endpoints, m)
+		n := max(b.min, sizing.UpTo(b.asked(c, e), b.zones))
+		safe := b.nSafe(e)
 		if safe.Sign() <= 0 || n-b.loss.Lost(n) < sizing.Fewest(c, safe) {
 			break
 		}

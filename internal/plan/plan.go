@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshgen/meshgen/internal/calendar"
 	"github.com/meshgen/meshgen/internal/diag"
+	"github.com/meshgen/meshgen/internal/sizing"
 )
 
 // Plan is what meshgen decided for one cluster, and the facts of the profile
@@ -122,7 +123,8 @@ type Trigger struct {
 	Start     string // cron, five fields
 	End       string
 	TimeZone  string
-	Replicas  int64 // asked for while active; 0 for the connection trigger
+	Replicas  int64          // asked for while active; 0 for the connection trigger
+	Weight    *sizing.Weight // of a connection, by the connection trigger; nil where connections count alone
 	Reason    string
 }
 

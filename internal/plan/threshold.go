@@ -35,6 +35,8 @@ func (b *builder) connectionThreshold() bool {
 	b.decided("theta", b.threshold, "connections", "istiod.connectionThreshold")
 	f, _ := find(d.terms, "f")
 	b.terms["f"] = Term{Name: "f", Value: f.Value, From: "istiod.connectionThreshold"}
+	b.decided("reconnectSafe", reconnect, "connections", "istiod.connectionThreshold")
+	b.decided("ageSafe", age, "connections", "istiod.connectionThreshold")
 	b.decide(d, Decision{
 		Subject: "istiod.connectionThreshold", Value: b.threshold, Unit: "connections per istiod",
 		Reason: fmt.Sprintf("after %s at %s connections and %s endpoints the fullest pod holds %s of %s connections, %s of %s; %s binds",

@@ -38,14 +38,29 @@ func (b *builder) calendarTriggers() bool {
 func (b *builder) connectionTrigger() Trigger {
 	window := durationText(b.window - 15*time.Second)
 	count := fmt.Sprintf("sum(max by (pod, version) (last_over_time(pilot_xds{%s}[%s])))", b.series(), window)
-	if b.loss.Mode == "zone" {
-		step := b.zones * b.threshold
-		count = fmt.Sprintf("%d * ceil(%s / %d)", step, count, step)
+	t := Trigger{Name: "connections", Threshold: b.threshold, Weight: b.weight}
+	asks := fmt.Sprintf("%d connections a pod", b.threshold)
+	of := int64(1) // what a connection of the worst moment counts
+	if w := b.weight; w != nil {
+		count, of = count+" * "+b.endpointsNow(), w.Peak+w.Own
+		asks = fmt.Sprintf("%s connections × endpoints a pod; %s or fewer endpoints count as so many, and while nothing says how many there are %d connections a pod", grouped(w.Budget(b.threshold)), grouped(w.Least), b.threshold)
 	}
-	return Trigger{
-		Name: "connections", Query: count, Threshold: b.threshold,
-		Reason: fmt.Sprintf("%d connections a pod; each proxy counts once, a pod that has gone for at most %s more", b.threshold, window),
+	t.Query = b.inConnections(count, of)
+	t.Reason = fmt.Sprintf("%s; each proxy counts once, a pod that has gone for at most %s more", asks, window)
+	return t
+}
+
+// inConnections is a query in connections of the worst moment, each of which counts
+// so much: whole ones, and as many as fill the pods of every zone where one of them
+// may be lost.
+func (b *builder) inConnections(count string, of int64) string {
+	switch step := b.zones * b.threshold; {
+	case b.loss.Mode == "zone":
+		return fmt.Sprintf("%d * ceil(%s / %d)", step, count, step*of)
+	case of > 1:
+		return fmt.Sprintf("ceil(%s / %d)", count, of)
 	}
+	return count
 }
 
 func (b *builder) series() string {

@@ -160,6 +160,7 @@ type Metrics struct {
 	AuthenticationRef *AuthenticationRef `json:"authenticationRef"`
 	Selector          map[string]string  `json:"selector"` // labels that single out this mesh's series
 	ScrapeInterval    Duration           `json:"scrapeInterval"`
+	Endpoints         string             `json:"endpoints"` // PromQL of those that istiod knows
 }
 
 // AuthenticationRef names a KEDA TriggerAuthentication.
@@ -180,6 +181,7 @@ type Istiod struct {
 	NodeReady         Duration     `json:"nodeReady"`
 	ReconnectCost     Decimal      `json:"reconnectCost"` // core·s
 	UnplannedSurge    Decimal      `json:"unplannedSurge"`
+	Scaling           string       `json:"scaling"` // what the connection trigger counts: static or weighted
 	AllowLowerFloor   bool         `json:"allowLowerFloor"`
 	HoldUnscaled      bool         `json:"holdUnscaled"`
 	Tolerations       []Toleration `json:"tolerations"`

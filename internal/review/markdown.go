@@ -142,7 +142,7 @@ func (p *page) numbers() {
 }
 
 func (p *page) matters(subject string) bool {
-	return subject == "istiod.connectionThreshold" || strings.HasPrefix(subject, "istiod.replicas.") ||
+	return subject == "istiod.connectionThreshold" || subject == "istiod.connectionBudget" || strings.HasPrefix(subject, "istiod.replicas.") ||
 		strings.HasPrefix(subject, "istiod.prescale.window.")
 }
 
@@ -239,6 +239,9 @@ func (p *page) triggers() {
 	for _, t := range p.plan.Istiod.Triggers {
 		asks := fmt.Sprintf("a pod for each %d connections", t.Threshold)
 		when := "`" + t.Query + "`"
+		if t.Weight != nil {
+			asks = fmt.Sprintf("a pod for each %d connections × endpoints", t.Weight.Budget(t.Threshold))
+		}
 		if t.Replicas > 0 {
 			asks = fmt.Sprintf("%d pods", t.Replicas)
 		}

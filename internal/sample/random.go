@@ -12,7 +12,7 @@ import (
 // one does. The same bytes and seed give the same profile. It is what the plan is
 // fuzzed with.
 func Random(seed uint64, data []byte) []byte {
-	m := &meshMaker{choice: newChoice(seed, data)}
+	m := &meshMaker{choice: newChoice(seed, data), weighted: seed%4 == 1}
 	m.line("apiVersion: meshgen.dev/v1alpha1\nkind: ClusterProfile\nmetadata: {name: random}\nspec:")
 	m.platform()
 	m.zoneList()
@@ -29,6 +29,7 @@ func Random(seed uint64, data []byte) []byte {
 type meshMaker struct {
 	*choice
 	page
+	weighted   bool // the connection trigger; of the seed alone, so that all else stays
 	zones      []string
 	istioMinor int
 	events     []string
@@ -123,6 +124,9 @@ func (m *meshMaker) metrics() {
 	m.given(25, &f, "authenticationRef: {name: prometheus, kind: %s}", pick(m.choice, "TriggerAuthentication", "ClusterTriggerAuthentication"))
 	m.given(20, &f, "selector: {cluster: %s}", pick(m.choice, "random", `"a \" b"`, "eu-1"))
 	m.given(60, &f, "scrapeInterval: %s", pick(m.choice, "5s", "15s", "30s", "1m", "2m30s", "1500ms"))
+	if m.weighted {
+		f.add("endpoints: 'sum(kube_endpoint_address{ready=\"true\"})'")
+	}
 	m.line("  metrics: %s", f.mapping())
 }
 

@@ -15,6 +15,9 @@ func (m *meshMaker) istiod() {
 	m.line("    load: {connections: %d, endpoints: %d}", connections, endpoints)
 	m.survival()
 	m.times()
+	if m.weighted {
+		m.line("    scaling: weighted")
+	}
 	m.switches()
 	m.tolerations()
 	m.running()

@@ -12,6 +12,7 @@ import (
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/profile"
+	"github.com/meshgen/meshgen/internal/sizing"
 )
 
 // longestDay is how much of an event is played at the most.
@@ -195,7 +196,7 @@ func (d *day) world(v values) (*world, error) {
 	if v.calendar {
 		w.scaling.windows, windowsErr = d.windows()
 	}
-	w.pods = int(w.scaling.atRest(w.steps[0].connections, w.age))
+	w.pods = int(w.scaling.atRest(w.steps[0], w.age))
 	return w, errors.Join(v.err, demandErr, windowsErr)
 }
 
@@ -208,11 +209,11 @@ func (d *day) memory(endpoints int64) memory {
 	return memoryAt(d.profile.Spec.Istiod.MemoryModel, endpoints)
 }
 
-// atRest is the pods that have come to run at so many connections.
-func (s *scaling) atRest(connections, age int64) int64 {
-	n := s.needed(connections)
+// atRest is the pods that have come to run in a mesh that stays as it is.
+func (s *scaling) atRest(mesh step, age int64) int64 {
+	n := s.needed(mesh.connections, mesh.endpoints)
 	if s.threshold == 0 && age > 0 {
-		cores := float64(float64(connections)*s.cpuPerReconnect) * 1000 / float64(age)
+		cores := float64(float64(mesh.connections)*s.cpuPerReconnect) * 1000 / float64(age)
 		n = int64(math.Ceil(cores / s.cpuTarget))
 	}
 	for _, w := range s.windows {
@@ -224,10 +225,20 @@ func (s *scaling) atRest(connections, age int64) int64 {
 }
 
 // needed is the pods that the threshold asks for, 0 without one.
-func (s *scaling) needed(connections int64) int64 {
+func (s *scaling) needed(connections, endpoints int64) int64 {
 	if s.threshold == 0 {
 		return 0
 	}
-	each, multiple := s.threshold, max(1, s.multiple)
-	return (connections + each*multiple - 1) / (each * multiple) * multiple
+	return sizing.CeilDiv(s.usage(connections, endpoints), s.threshold)
+}
+
+// usage is what the connection trigger's query comes to: connections, as heavy as
+// the endpoints make them, up to what fills a multiple of pods.
+func (s *scaling) usage(connections, endpoints int64) int64 {
+	each := int64(1) // what a connection of the worst moment counts
+	if w := s.weight; w != nil {
+		connections, each = w.Carries(connections, endpoints), w.Peak+w.Own
+	}
+	step := max(1, s.multiple*s.threshold)
+	return sizing.CeilDiv(connections, step*each) * step
 }

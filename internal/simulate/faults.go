@@ -9,7 +9,7 @@ import (
 )
 
 // FaultHelp says what can go wrong on a simulated day, and how it is written.
-const FaultHelp = "zone, node, pods=N, pods=N%, rollout, prometheus[=DURATION], each at the worst moment or with @WHEN, " +
+const FaultHelp = "zone, node, pods=N, pods=N%, rollout, prometheus[=DURATION], endpoints[=DURATION], each at the worst moment or with @WHEN, " +
 	"early=DURATION, load=FACTOR, no-prescale"
 
 // disturbed is what is given to go wrong: what changes the day itself, and what
@@ -46,7 +46,7 @@ func (d *day) disturb(texts []string) error {
 			f.at = moment
 		}
 		f.until += f.at
-		if f.kind == silence && f.until == f.at {
+		if (f.kind == silence || f.kind == blindness) && f.until == f.at {
 			f.until = d.millis(d.End)
 		}
 	}
@@ -128,12 +128,18 @@ func (d *day) striking(text, kind, arg string, given bool, at int64) error {
 		f.kind = loseNode
 	case "rollout":
 		f.kind = rollout
-	case "prometheus":
+	case "prometheus", "endpoints":
 		f.kind = silence
+		if kind == "endpoints" {
+			f.kind = blindness
+			if d.plan.Istiod.Triggers[0].Weight == nil {
+				return faultError(text, "connections do not weigh by endpoints (spec.istiod.scaling): none are asked for")
+			}
+		}
 		if given {
 			long, err := time.ParseDuration(arg)
 			if err != nil || long <= 0 {
-				return faultError(text, "prometheus takes a duration such as 30m")
+				return faultError(text, kind+" takes a duration such as 30m")
 			}
 			f.until, given = long.Milliseconds(), false
 		}

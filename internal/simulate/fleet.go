@@ -55,7 +55,8 @@ type fleet struct {
 	away    int64   // of the live pods, those that are lost
 	rolling bool
 
-	memory memory // of one pod, at the endpoints that there are
+	endpoints int64  // that there are
+	memory    memory // of one pod, at so many
 }
 
 // layPods lets the pods of minute 0 stand ready.
@@ -63,7 +64,7 @@ func (t *trial) layPods(w *world) {
 	f := &t.fleet
 	f.pods, f.ready, f.live, f.away, f.rolling = f.pods[:0], f.ready[:0], 0, 0, false
 	f.desired, f.room = int64(w.pods), int64(w.pods)
-	f.memory = w.steps[0].memory
+	f.endpoints, f.memory = w.steps[0].endpoints, w.steps[0].memory
 	f.zone = append(f.zone[:0], make([]int32, w.zones)...)
 	for range w.pods {
 		t.serve(t.newPod())
@@ -265,7 +266,7 @@ func (t *trial) weigh(s step) {
 	for _, id := range t.ready {
 		t.look(&t.pods[id])
 	}
-	t.memory = s.memory
+	t.endpoints, t.memory = s.endpoints, s.memory
 	for i := range t.pods {
 		t.limits(&t.pods[i])
 	}

@@ -1,16 +1,21 @@
 package simulate
 
-import "math"
+import (
+	"math"
+
+	"github.com/meshgen/meshgen/internal/sizing"
+)
 
 // scaling is what decides how many pods there are: an HPA, and what it asks.
 type scaling struct {
 	min, max int64
 	up, down rules
 
-	threshold int64 // connections a pod; 0 for a world that scales on CPU alone
-	multiple  int64 // replicas are asked for in multiples of it; 0 for no rounding
-	lookback  int64 // for how long a sample of a pod that has gone is counted
-	scrape    int64 // interval
+	threshold int64          // connections a pod; 0 for a world that scales on CPU alone
+	weight    *sizing.Weight // of a connection, by endpoints; nil where connections count alone
+	multiple  int64          // replicas are asked for in multiples of it; 0 for no rounding
+	lookback  int64          // for how long a sample of a pod that has gone is counted
+	scrape    int64          // interval
 	windows   []window
 
 	fallback int64 // replicas without Prometheus, or those that run if more; 0 for none

@@ -16,6 +16,8 @@ type loop struct {
 	hpa
 	failures int64 // of Prometheus, one after the other
 	silent   bool  // Prometheus does not answer
+	blind    bool  // it has no series of endpoints
+	seen     int64 // endpoints at the last scrape
 	unfired  bool  // windows of the calendar never open
 }
 
@@ -23,7 +25,7 @@ func (l *loop) begin(s *scaling, pods int) {
 	l.scaling = s
 	l.recommendations = append(l.recommendations[:0], remembered{0, int64(pods)})
 	l.ups, l.downs = l.ups[:0], l.downs[:0]
-	l.failures, l.silent, l.unfired = 0, false, false
+	l.failures, l.silent, l.blind, l.unfired, l.seen = 0, false, false, false, 0
 }
 
 // sync is one turn of the HPA.
@@ -103,14 +105,21 @@ func (t *trial) connections() int64 {
 			sum += int64(p.sample)
 		}
 	}
-	if step := t.multiple * t.threshold; step > 0 {
-		return (sum + step - 1) / step * step
-	}
-	return sum
+	return t.usage(sum, t.counted())
 }
 
-// scrape is Prometheus looking at every pod that serves.
+// counted are the endpoints that the trigger weighs by: without an answer, as many as at
+// the worst moment.
+func (t *trial) counted() int64 {
+	if w := t.scaling.weight; w != nil && (t.blind || t.seen == 0) {
+		return w.Peak
+	}
+	return t.seen
+}
+
+// scrape is Prometheus looking at every pod that serves, and at the endpoints.
 func (t *trial) scrapeAll() {
+	t.seen = t.endpoints
 	for _, id := range t.ready {
 		p := &t.pods[id]
 		p.sample, p.sampled = p.count, t.now

@@ -3,6 +3,8 @@ package simulate
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/meshgen/meshgen/internal/sizing"
 )
 
 // laid is a trial with pods that serve so many connections each, as they were
@@ -28,6 +30,7 @@ func laid(s scaling, counts ...int32) *trial {
 func TestTriggers(t *testing.T) {
 	open := window{"sale", 0, 200_000, 12, true}
 	cron := window{"lunch", 0, 200_000, 8, false}
+	weight, heavy := &sizing.Weight{Peak: 100, Least: 30}, &sizing.Weight{Peak: 100, Least: 30, Own: 100}
 	for name, c := range map[string]struct {
 		scaling  scaling
 		bend     func(*trial)
@@ -39,6 +42,13 @@ func TestTriggers(t *testing.T) {
 		"a pod that has gone counts for a while":   {scaling{threshold: 40}, func(t *trial) { t.remove(0) }, 8, true},
 		"and then no longer":                       {scaling{threshold: 40}, func(t *trial) { t.remove(0); t.pods[0].sampled = 30_000 }, 5, true},
 		"a pod that was not scraped does not yet":  {scaling{threshold: 40}, func(t *trial) { t.pods[0].sampled = none }, 5, true},
+		"connections that weigh half":              {scaling{threshold: 40, weight: weight}, func(t *trial) { t.seen = 50 }, 4, true},
+		"no fewer endpoints count than the least":  {scaling{threshold: 40, weight: weight}, func(t *trial) { t.seen = 10 }, 3, true},
+		"more endpoints than ever planned":         {scaling{threshold: 40, weight: weight}, func(t *trial) { t.seen = 200 }, 15, true},
+		"half, up to a multiple":                   {scaling{threshold: 40, weight: weight, multiple: 3}, func(t *trial) { t.seen = 50 }, 6, true},
+		"what they weigh by themselves":            {scaling{threshold: 40, weight: heavy}, func(t *trial) { t.seen = 50 }, 6, true},
+		"endpoints that were not scraped":          {scaling{threshold: 40, weight: weight}, func(*trial) {}, 8, true},
+		"endpoints that nobody knows any more":     {scaling{threshold: 40, weight: weight}, func(t *trial) { t.seen, t.blind = 50, true }, 8, true},
 		"an open window":                           {scaling{threshold: 40, windows: []window{open}}, func(*trial) {}, 12, true},
 		"a window that is over":                    {scaling{threshold: 40, windows: []window{open}}, func(t *trial) { t.now = 200_000 }, 0, true},
 		"triggers that do not fire":                {scaling{threshold: 40, windows: []window{open, cron}}, func(t *trial) { t.unfired = true }, 8, true},

@@ -16,7 +16,7 @@ type Report struct {
 	Tolerate float64 `json:"tolerate"` // share of the trials in which a pod may be killed
 
 	Marks  []Mark   `json:"marks"`
-	Worlds []World  `json:"worlds"` // running, planned
+	Worlds []World  `json:"worlds"` // running, planned; static where connections weigh by endpoints
 	Notes  []string `json:"notes"`  // what the model leaves out, or what a reader must know of this day
 }
 
@@ -28,7 +28,7 @@ type Mark struct {
 
 // World is one set of values, and what became of it over all trials.
 type World struct {
-	Name     string    `json:"name"` // running or planned
+	Name     string    `json:"name"` // running, planned or static
 	Settings []Setting `json:"settings"`
 
 	HottestConnections Quantiles `json:"hottestConnections"`  // of the pod with the most, over the day

@@ -6,8 +6,9 @@ const (
 	loseNode
 	losePods
 	rollout
-	silence  // of Prometheus
-	unfiring // of the calendar's triggers
+	silence   // of Prometheus
+	blindness // of Prometheus, for endpoints
+	unfiring  // of the calendar's triggers
 )
 
 // fault is something that goes wrong at a moment.
@@ -15,7 +16,7 @@ type fault struct {
 	name  string // without its moment
 	kind  int
 	at    int64
-	until int64 // of a silence
+	until int64 // of a silence or a blindness
 	pods  share // that are lost
 }
 
@@ -35,11 +36,23 @@ func (t *trial) strike(f fault) {
 		t.roll()
 	case silence:
 		t.silent = true
-		t.timer(f.until, timerAnswer, 0)
+		t.timer(f.until, timerAnswer, silence)
+	case blindness:
+		t.blind = true
+		t.timer(f.until, timerAnswer, blindness)
 	case unfiring:
 		t.unfired = true
 	}
 	t.disturb()
+}
+
+// answers ends what Prometheus had no answer to.
+func (t *trial) answers(kind uint32) {
+	if kind == silence {
+		t.silent = false
+	} else {
+		t.blind = false
+	}
 }
 
 // loseZone takes the zone with the most pods that serve, and all that is in it.

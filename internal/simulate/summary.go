@@ -27,7 +27,8 @@ type Options struct {
 }
 
 // Run plays the day with the values that run today and with those of a plan
-// without errors. An error is of the options, or the context's.
+// without errors; where its connections weigh by endpoints, with those of static
+// scaling too. An error is of the options, or the context's.
 func Run(ctx context.Context, p *profile.Profile, pl *plan.Plan, o Options) (*Report, error) {
 	if o.Trials < 1 || o.Trials > MostTrials {
 		return nil, fmt.Errorf("%d trials: 1 to %d are played", o.Trials, MostTrials)
@@ -40,9 +41,14 @@ func Run(ctx context.Context, p *profile.Profile, pl *plan.Plan, o Options) (*Re
 		return nil, err
 	}
 	r := d.report(o)
+	all, err := d.versions()
+	if err != nil {
+		return nil, err
+	}
 	done := 0
-	for _, v := range []values{running(p), planned(pl)} {
-		w, err := d.world(v)
+	for _, version := range all {
+		v := version.values
+		w, err := version.world(v)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +58,7 @@ func Run(ctx context.Context, p *profile.Profile, pl *plan.Plan, o Options) (*Re
 		records, pods, err := play(ctx, w, o.Trials, o.Seed, func() {
 			done++
 			if o.Progress != nil {
-				o.Progress(done, 2*o.Trials)
+				o.Progress(done, len(all)*o.Trials)
 			}
 		})
 		if err != nil {
@@ -65,6 +71,9 @@ func Run(ctx context.Context, p *profile.Profile, pl *plan.Plan, o Options) (*Re
 	}
 	if len(o.Faults) == 0 && r.Worlds[0].TrialsKilled == 0 {
 		r.Notes = append(r.Notes, secondCause)
+	}
+	if len(r.Worlds) == 3 {
+		r.Notes = append(r.Notes, saved(r.Worlds[1], r.Worlds[2]))
 	}
 	return r, nil
 }
@@ -230,7 +239,7 @@ func (w *world) sample(m int, mesh step, records []record, pods spread) Sample {
 	shares := values(func(s tally) int32 { return s.share })
 	return Sample{
 		Minute: float64(m + 1), Connections: float64(mesh.connections), Endpoints: float64(mesh.endpoints),
-		Needed:  float64(w.needs.needed(mesh.connections)),
+		Needed:  float64(w.needs.needed(mesh.connections, mesh.endpoints)),
 		Desired: at(values(func(s tally) int32 { return s.desired }), 50),
 		Ready:   at(ready, 50), ReadyLow: ready[0],
 		Share:      Band{at(shares, 1) / 10_000, at(shares, 50) / 10_000, at(shares, 99) / 10_000, shares[len(shares)-1] / 10_000},

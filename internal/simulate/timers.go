@@ -5,7 +5,7 @@ package simulate
 const (
 	timerStep = iota
 	timerFault
-	timerAnswer // Prometheus is back
+	timerAnswer // Prometheus is back, or its series of endpoints
 	timerEvicted
 	timerReady
 	timerScrape
@@ -58,7 +58,7 @@ func (t *trial) fire(id uint32) {
 	case timerFault:
 		t.strike(t.world.faults[about])
 	case timerAnswer:
-		t.silent = false
+		t.answers(about)
 	case timerEvicted:
 		t.evict(int32(about))
 	case timerReady:

@@ -52,8 +52,12 @@ func planned(pl *plan.Plan) values {
 	if pl.Istiod.HardZoneSpread {
 		v.scaling.multiple = pl.Istiod.Zones
 	}
+	v.scaling.weight = pl.Istiod.Triggers[0].Weight
 	v.surge = v.percent(pl, "istiod.rollout.maxSurge")
 	v.set("connection threshold", "istiod.connectionThreshold", "%d", v.scaling.threshold)
+	if w := v.scaling.weight; w != nil {
+		v.set("connections × endpoints", "istiod.connectionBudget", "%d", w.Budget(v.scaling.threshold))
+	}
 	v.set("connection age", "istiod.keepaliveMaxServerConnectionAge", "%s", durationText(v.age))
 	v.set("fewest replicas", "istiod.replicas.min", "%d", v.scaling.min)
 	v.set("most replicas", "istiod.replicas.max", "%d", v.scaling.max)
