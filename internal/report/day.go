@@ -11,9 +11,11 @@ import (
 )
 
 // day is the horizontal scale that all drawings of a report share: minutes from
-// start, which is zero where the report does not say when its minute 0 is.
+// start, which is zero where the report does not say when its minute 0 is. A
+// short one is told in seconds instead.
 type day struct {
 	start       time.Time
+	seconds     bool
 	first, last float64
 	marks       []simulate.Mark // by minute
 }
@@ -75,6 +77,9 @@ func (d day) ticks() []tick {
 // clock is the time of day at a minute, a date at midnight, or the minute itself
 // where the day is not known.
 func (d day) clock(minute float64) string {
+	if d.seconds {
+		return fmt.Sprintf("%.0f s", minute)
+	}
 	if d.start.IsZero() {
 		return fmt.Sprintf("%.0f min", minute)
 	}

@@ -1,6 +1,6 @@
 // Package report shows to people what was computed: a simulated day, its curves as
 // one SVG drawing and everything that is known of it as one HTML page that needs
-// nothing else, and the fit of istiod's memory.
+// nothing else, the fit of istiod's memory, and connections that spread anew.
 // It computes nothing that the report does not hold.
 package report
 
