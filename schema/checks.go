@@ -21,6 +21,10 @@ type checker struct {
 	findings diag.List
 }
 
+// Consistent reports whether the rules that span fields hold for a profile that was
+// made from a loaded one.
+func Consistent(p *profile.Profile) bool { return !check(p).HasErrors() }
+
 func check(p *profile.Profile) diag.List {
 	c := &checker{Profile: p}
 	c.zones()

@@ -51,7 +51,7 @@ func benchmarkLine(b *testing.B, path string) {
 	if err != nil || o.status != clean {
 		b.Fatal(o.findings, err)
 	}
-	objects, _, err := o.prove(path, "", proofs)
+	objects, _, err := o.prove(onDisk(path), "", proofs)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func benchmarkLine(b *testing.B, path string) {
 		{"stage=plan", func() error { _, err := plan.Build(o.profile); return err }},
 		{"stage=generate", func() error { _, err := generators.Render(o.plan); return err }},
 		{"stage=prove/fresh", func() error { return proveAnew(o, path) }},
-		{"stage=prove/proven", func() error { _, _, err := o.prove(path, "", proofs); return err }},
+		{"stage=prove/proven", func() error { _, _, err := o.prove(onDisk(path), "", proofs); return err }},
 		{"stage=gate", func() error { _, err := policies.Check(ctx, o.plan, objects); return err }},
 		{"stage=review", func() error { return reviewAnew(o) }},
 		{"stage=write", func() error { _, err := writer.Write(o.cluster, o.tree.Files()); return err }},
@@ -90,7 +90,7 @@ func proveAnew(o *outcome, path string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = o.prove(path, "", fresh)
+	_, _, err = o.prove(onDisk(path), "", fresh)
 	return err
 }
 

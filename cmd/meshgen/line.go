@@ -3,8 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -28,8 +29,10 @@ type outcome struct {
 	cluster  string // empty when the profile could not be read
 	profile  *profile.Profile
 	plan     *plan.Plan
-	tree     *artifact.Tree // complete only with status clean
-	judged   []string       // the stages and policies that were reached
+	tree     *artifact.Tree         // complete only with status clean
+	values   []manifests.ValuesFile // the user's
+	objects  []manifests.Object
+	judged   []string // the stages and policies that were reached
 	findings diag.List
 	excepted []findings.Excepted // as any day's files have it
 	still    []findings.Excepted // of these, what is excepted on the day of --as-of
@@ -51,12 +54,14 @@ func (o *outcome) add(found diag.List, onError status) (ended bool) {
 }
 
 // decide runs the line up to the plan.
-func (w *worker) decide(path string) (*outcome, error) {
+func (w *worker) decide(path string) (*outcome, error) { return w.read(onDisk(path)) }
+
+// read is decide for a profile wherever from.
+func (w *worker) read(in input) (*outcome, error) {
 	defer limitMemory()()
 	o := &outcome{}
-	fsys, name, prefix := open(path)
-	p, found := w.loader.Load(fsys, name)
-	absolute(p, found, prefix)
+	p, found := w.loader.Load(in.fsys, in.name)
+	absolute(p, found, in.prefix)
 	o.judged = append(o.judged, "schema")
 	if o.add(found, invalid) || p == nil {
 		return o, nil
@@ -114,14 +119,7 @@ func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.
 	if err != nil || o.status != clean {
 		return o, err
 	}
-	if o.tree, err = generators.Render(o.plan); err != nil {
-		return o, err
-	}
-	objects, ended, err := o.prove(path, base, proofs)
-	if err != nil || ended {
-		return o, err
-	}
-	if ended, err := o.judge(ctx, objects, w.asOf); err != nil || ended {
+	if err := o.gate(ctx, onDisk(path), base, proofs, w.asOf); err != nil || o.status != clean {
 		return o, err
 	}
 	if w.simulates {
@@ -135,14 +133,14 @@ func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.
 // judge holds the objects against the policies, but for what the profile excepts.
 // What an exception that has expired no longer covers is found on that day alone:
 // where it denies, nothing is written, and else the files are those of any day.
-func (o *outcome) judge(ctx context.Context, objects []manifests.Object, asOf time.Time) (ended bool, err error) {
+func (o *outcome) judge(ctx context.Context, asOf time.Time) error {
 	ids, err := policiesOf(true)
 	if err != nil {
-		return false, err
+		return err
 	}
-	found, err := policies.Check(ctx, o.plan, objects)
+	found, err := policies.Check(ctx, o.plan, o.objects)
 	if err != nil {
-		return false, err
+		return err
 	}
 	o.judged = append(o.judged, ids...)
 	left, excepted := exceptions.Apply(o.profile, found)
@@ -152,16 +150,30 @@ func (o *outcome) judge(ctx context.Context, objects []manifests.Object, asOf ti
 	if back.HasErrors() {
 		o.status = denied
 	}
-	return o.add(left, denied), nil
+	o.add(left, denied)
+	return nil
+}
+
+// gate generates from the plan, proves what it comes to, and asks the policies.
+func (o *outcome) gate(ctx context.Context, in input, base string, proofs *manifests.Builder, asOf time.Time) (err error) {
+	if o.tree, err = generators.Render(o.plan); err != nil {
+		return err
+	}
+	ended := false
+	if o.objects, ended, err = o.prove(in, base, proofs); err != nil || ended {
+		return err
+	}
+	return o.judge(ctx, asOf)
 }
 
 // prove builds what the cluster will receive, over the user's own base when it
 // is not empty.
-func (o *outcome) prove(path, base string, proofs *manifests.Builder) (objects []manifests.Object, ended bool, err error) {
-	values, found := userValues(path, o.profile)
+func (o *outcome) prove(in input, base string, proofs *manifests.Builder) (objects []manifests.Object, ended bool, err error) {
+	values, found := userValues(in, o.profile)
 	if o.add(found, invalid) {
 		return nil, true, nil
 	}
+	o.values = values
 	o.judged = append(o.judged, "manifests")
 	objects, found, err = proofs.Build(manifests.Input{Plan: o.plan, Tree: o.tree, Values: values, Base: base, Pos: o.profile.Pos})
 	if err != nil {
@@ -172,38 +184,30 @@ func (o *outcome) prove(path, base string, proofs *manifests.Builder) (objects [
 
 // userValues reads the Helm values files that the profile names; they stay
 // inside the profile's folder, links included.
-func userValues(path string, p *profile.Profile) ([]manifests.ValuesFile, diag.List) {
-	if len(p.Spec.Istiod.Values) == 0 {
-		return nil, nil
-	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, diag.List{unreadableValues(p, 0, err)}
-	}
-	defer root.Close()
+func userValues(in input, p *profile.Profile) ([]manifests.ValuesFile, diag.List) {
 	var files []manifests.ValuesFile
 	var found diag.List
 	for i, name := range p.Spec.Istiod.Values {
-		data, err := readValues(root, name)
+		data, err := readValues(in.beside, name)
 		if err != nil {
 			found = append(found, unreadableValues(p, i, err))
 			continue
 		}
-		files = append(files, manifests.ValuesFile{Name: filepath.ToSlash(filepath.Join(filepath.Dir(path), name)), Data: data})
+		files = append(files, manifests.ValuesFile{Name: in.folder + path.Clean(name), Data: data})
 	}
 	return files, found
 }
 
 // readValues looks at the kind and size before it opens: a named pipe would block.
-func readValues(root *os.Root, name string) ([]byte, error) {
-	info, err := root.Stat(name)
+func readValues(folder fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(folder, name)
 	if err != nil {
-		return nil, outside(err)
+		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > schema.MaxSize {
 		return nil, fmt.Errorf("it is not a file of at most %d MiB", schema.MaxSize>>20)
 	}
-	return root.ReadFile(name)
+	return fs.ReadFile(folder, name)
 }
 
 func unreadableValues(p *profile.Profile, i int, err error) diag.Finding {

@@ -38,14 +38,16 @@ func membersOf(cue *schema.Evaluator, paths []string, needed bool) []member {
 	return all
 }
 
-func memberOf(cue *schema.Evaluator, path string) member {
-	fsys, file, prefix := open(path)
-	name, pos, ok := (&schema.Loader{Evaluator: cue}).Name(fsys, file)
+func memberOf(cue *schema.Evaluator, path string) member { return memberIn(cue, onDisk(path)) }
+
+// memberIn is memberOf for a profile wherever from.
+func memberIn(cue *schema.Evaluator, in input) member {
+	name, pos, ok := (&schema.Loader{Evaluator: cue}).Name(in.fsys, in.name)
 	if !ok {
-		return member{path: path} // what is wrong with it, its own line will say
+		return member{path: in.path} // what is wrong with it, its own line will say
 	}
-	pos.File = prefix + pos.File
-	return member{path, name, pos}
+	pos.File = in.prefix + pos.File
+	return member{in.path, name, pos}
 }
 
 // sameNames finds profiles of one name. It is asked ahead of the lines, so that

@@ -33,7 +33,7 @@ func findProfiles(args []string) (paths []string, fleet bool, err error) {
 			return nil, false, err
 		}
 		if len(below) == 0 {
-			return nil, false, fmt.Errorf("no profile.yaml, profile.yml or profile.cue below %s", arg)
+			return nil, false, fmt.Errorf("%w below %s", errNoProfile, arg)
 		}
 		paths = append(paths, below...)
 		fleet = fleet || slices.ContainsFunc(below, func(path string) bool { return filepath.Dir(path) != filepath.Clean(arg) })
@@ -41,6 +41,8 @@ func findProfiles(args []string) (paths []string, fleet bool, err error) {
 	slices.Sort(paths)
 	return slices.Compact(paths), fleet, nil
 }
+
+var errNoProfile = errors.New("no profile.yaml, profile.yml or profile.cue")
 
 // walkFolder lists the profiles below a folder, which may itself be a link. A
 // profile that is one stops the run: passed over, its cluster would seem gone.
@@ -72,6 +74,22 @@ func open(path string) (fsys fs.FS, name, prefix string) {
 		prefix = "/"
 	}
 	return bounded(folder), filepath.ToSlash(nameIn(folder, path)), prefix
+}
+
+// input is a profile to be read, from the disk or from a revision.
+type input struct {
+	path, folder string // as messages name it, and what stands before the names beside it
+	fsys         fs.FS  // that it is read from
+	name         string // there
+	prefix       string // that findings then lack
+	beside       fs.FS  // its own folder, for the files that it names
+}
+
+// onDisk is the profile at a path.
+func onDisk(path string) input {
+	fsys, name, prefix := open(path)
+	folder := filepath.Dir(path)
+	return input{path: path, folder: withSlash(filepath.ToSlash(folder)), fsys: fsys, name: name, prefix: prefix, beside: bounded(folder)}
 }
 
 func folderOf(path string) string {

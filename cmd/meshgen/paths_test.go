@@ -79,13 +79,8 @@ func TestAValuesFileIsBounded(t *testing.T) {
 	if err := os.Truncate(filepath.Join(folder, "large"), schema.MaxSize+1); err != nil {
 		t.Fatal(err)
 	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
 	for _, name := range []string{"pipe", "large"} {
-		if _, err := readValues(root, name); err == nil || !strings.Contains(err.Error(), "it is not a file of at most 8 MiB") {
+		if _, err := readValues(bounded(folder), name); err == nil || !strings.Contains(err.Error(), "it is not a file of at most 8 MiB") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

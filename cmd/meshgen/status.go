@@ -9,7 +9,7 @@ type status int
 const (
 	clean   status = 0
 	failed  status = 1 // a failure of meshgen, or wrong usage
-	drifted status = 2 // render --check found differences
+	drifted status = 2 // render --check or diff found differences
 	denied  status = 3 // a policy denies the output
 	invalid status = 4 // invalid input, or no safe value exists
 )

@@ -8,4 +8,9 @@ type Object struct {
 	File   string
 	Line   int // at which it begins; 0 for what was built
 	Object map[string]any
+
+	// StandIn says that the object is not the user's own: only what stands at the
+	// paths of Ours is known of what the cluster will receive.
+	StandIn bool
+	Ours    [][]any // map keys and indexes, of which meshgen is the owner
 }

@@ -130,14 +130,26 @@ func (c chunk) proveHostile() ([]Object, error) {
 				return nil, c.fail(c.component.where(change.ref), err)
 			}
 			if change.effect == patched || change.effect == added {
-				objects = append(objects, Object{File: c.component.file(change.ref), Object: unprefixed(object)})
+				objects = append(objects, change.received(c.component.file(change.ref), object))
 			}
 			if change.effect == spared && p.workload.Scaling != nil {
-				objects = append(objects, Object{File: c.component.file(p.workload.scaledObject()), Object: unjudged(unprefixed(object))})
+				objects = append(objects, Object{File: c.component.file(p.workload.scaledObject()), Object: unjudged(unprefixed(object)), StandIn: true})
 			}
 		}
 	}
 	return objects, c.judgeOthers(before, after)
+}
+
+// received is a built object: all of it is known where the Component adds it, else
+// what is meshgen's.
+func (c change) received(file string, object map[string]any) Object {
+	o := Object{File: file, Object: unprefixed(object), StandIn: c.effect == patched}
+	if o.StandIn {
+		for _, owned := range c.owned {
+			o.Ours = append(o.Ours, owned.path)
+		}
+	}
+	return o
 }
 
 // judgeOthers holds what no part knows of: the bystanders, and nothing else.
