@@ -23,6 +23,7 @@ func Markdown(p *plan.Plan, findings diag.List) string {
 	page.changes()
 	page.restarts()
 	page.numbers()
+	page.order()
 	page.adoption()
 	page.found()
 	page.triggers()
