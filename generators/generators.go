@@ -6,6 +6,7 @@ package generators
 import (
 	"fmt"
 
+	"github.com/meshgen/meshgen/generators/argocd"
 	"github.com/meshgen/meshgen/generators/istiod"
 	"github.com/meshgen/meshgen/generators/sidecar"
 	"github.com/meshgen/meshgen/generators/workloads"
@@ -22,6 +23,7 @@ type Generator struct {
 // All are the generators, sorted by name.
 func All() []Generator {
 	return []Generator{
+		{"argocd", argocd.Render},
 		{"istiod", istiod.Render},
 		{"sidecar", sidecar.Render},
 		{"workloads", workloads.Render},

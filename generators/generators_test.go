@@ -16,7 +16,7 @@ func tiny() *plan.Plan {
 		Cluster: "mesh", Istiod: plan.Istiod{
 			Deployment: "istiod", Namespace: "istio-system", CPU: "2", Memory: "1Gi", PriorityClass: "system-cluster-critical",
 			Triggers: []plan.Trigger{{Name: "connections", Query: "vector(1)", Threshold: 100, Reason: "r"}},
-		}, Routes: []plan.Route{{Namespace: "shop", Name: "cart", Reason: "r"}},
+		}, ArgoCD: &plan.ArgoCD{Namespace: "argocd", Project: "mesh"}, Routes: []plan.Route{{Namespace: "shop", Name: "cart", Reason: "r"}},
 		Scopes: []plan.Scope{{Namespace: "shop", Name: "default", Hosts: []string{"./*"}, Rollout: "live", Reason: "r"}},
 	}
 	for subject, value := range map[string]any{

@@ -36,6 +36,7 @@ func check(p *profile.Profile) diag.List {
 	c.references()
 	c.gateways()
 	c.namespaces()
+	c.argocd()
 	return c.findings
 }
 
@@ -410,5 +411,28 @@ func (c *checker) namespaces() {
 		if n.SidecarScope.Rollout == "canary" && !c.Given(path+".canary") {
 			c.inconsistent(path, "has rollout canary and names no canary", "add canary: the workload that tries the scope")
 		}
+	}
+}
+
+// argocd judges what Argo CD would refuse, or would find nothing by.
+func (c *checker) argocd() {
+	const path = "spec.argocd"
+	a := c.Spec.ArgoCD
+	for i, n := range c.Spec.Namespaces {
+		if n.ArgoCD != nil && !c.Given(path) {
+			c.inconsistent(itemPath("spec.namespaces", i)+".argocd", "is given, and spec.argocd is not", "add spec.argocd: it says in which repository the folder is")
+		}
+	}
+	if a == nil {
+		return
+	}
+	if c.allGiven(path+".destination", "server", "name") {
+		c.inconsistent(path+".destination", "has both server and name", "keep one: Argo CD refuses both")
+	}
+	if a.Chart.Version != "" && c.Spec.Istio.Version != "" && !strings.HasPrefix(a.Chart.Version, c.Spec.Istio.Version+".") {
+		c.inconsistent(path+".chart.version", fmt.Sprintf("is %s, and spec.istio.version is %s", a.Chart.Version, c.Spec.Istio.Version), "write a chart of the minor that the plan is for; an upgrade changes both")
+	}
+	if len(c.Spec.Istiod.Values) > 0 && !c.Given(path+".profile") {
+		c.report(MissingField, path+".profile", path+".profile is missing", "add profile: the folder of the repository that this profile lies in, for spec.istiod.values are read from there")
 	}
 }

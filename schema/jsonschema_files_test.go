@@ -114,7 +114,7 @@ const (
 
 // mistakes are the invalid profiles of tests that the schema accepts, and why.
 var mistakes = map[string]string{
-	"bounds_swapped": fields, "canary_unnamed": fields, "tolerations": fields,
+	"argocd_namespace_alone": fields, "bounds_swapped": fields, "canary_unnamed": fields, "tolerations": fields,
 	"event_ends_first": fields, "event_half_dated": fields, "event_ramp_too_long": fields, "event_too_long": fields,
 	"event_twice_loaded": fields, "event_twice_timed": fields, "event_unloaded": fields, "event_untimed": fields, "weekly_equal": fields,
 	"push_model": fields, "push_model_without_kind": fields, "weighted": fields,

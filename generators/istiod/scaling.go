@@ -9,21 +9,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/meshgen/meshgen/internal/argocd"
 	"github.com/meshgen/meshgen/internal/keda"
 )
 
 // meta has one label, which never changes: KEDA copies labels and annotations to
 // the HPA, and updates it whenever one changes.
-func (w *writer) meta() metav1.ObjectMeta {
+func (w *writer) meta(annotations map[string]string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: w.plan.Istiod.Deployment, Namespace: w.plan.Istiod.Namespace,
-		Labels: map[string]string{"app.kubernetes.io/managed-by": "meshgen"},
+		Labels:      map[string]string{"app.kubernetes.io/managed-by": "meshgen"},
+		Annotations: annotations,
 	}
 }
 
 func (w *writer) scaledObject(file string) {
 	scaling := keda.Scaling{
-		Metadata: w.meta(),
+		Metadata: w.meta(argocd.Resource(w.plan, argocd.Autoscaler, argocd.Kept)),
 		Kind:     "Deployment", Target: w.plan.Istiod.Deployment,
 		Min: w.number("istiod.replicas.min"), Max: w.number("istiod.replicas.max"),
 		Fallback: keda.AtLeast(w.number("istiod.fallback.replicas")),
@@ -43,6 +45,9 @@ func (w *writer) scalingReasons() map[string]string {
 		"spec.fallback":        w.reason("istiod.fallback.replicas"),
 		behavior + "scaleUp":   w.reason("istiod.scaleUp.stabilizationWindow"),
 		behavior + "scaleDown": "a pod that goes drops its connections at one instant: at most a tenth a minute, after ten quiet minutes",
+	}
+	if w.plan.ArgoCD != nil {
+		reasons["metadata.annotations"] = "after istiod's pods; with it goes the HPA, so that somebody has to confirm a deletion"
 	}
 	for i, t := range w.plan.Istiod.Triggers {
 		reasons[fmt.Sprintf("spec.triggers[%d]", i)] = t.Reason
@@ -70,17 +75,21 @@ func (w *writer) behavior() *autoscalingv2.HorizontalPodAutoscalerBehavior {
 }
 
 func (w *writer) budget(file string) {
+	reasons := map[string]string{
+		"spec.maxUnavailable":             w.reason("istiod.podDisruptionBudget.maxUnavailable"),
+		"spec.unhealthyPodEvictionPolicy": "a pod that serves nobody must not hold up a drain",
+	}
+	if w.plan.ArgoCD != nil {
+		reasons["metadata.annotations"] = "before anything restarts; as a whole, for the chart's budget of this name has a minAvailable"
+	}
 	most := intstr.FromInt32(w.number("istiod.podDisruptionBudget.maxUnavailable"))
 	always := policyv1.AlwaysAllow
 	w.add(file, &policyv1.PodDisruptionBudget{
 		TypeMeta:   metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"},
-		ObjectMeta: w.meta(),
+		ObjectMeta: w.meta(argocd.Resource(w.plan, argocd.Budget, argocd.Replaced)),
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MaxUnavailable: &most, UnhealthyPodEvictionPolicy: &always,
 			Selector: &metav1.LabelSelector{MatchLabels: w.podLabels()},
 		},
-	}, map[string]string{
-		"spec.maxUnavailable":             w.reason("istiod.podDisruptionBudget.maxUnavailable"),
-		"spec.unhealthyPodEvictionPolicy": "a pod that serves nobody must not hold up a drain",
-	})
+	}, reasons)
 }

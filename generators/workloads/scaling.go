@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	autoscalingv2apply "k8s.io/client-go/applyconfigurations/autoscaling/v2"
 
+	"github.com/meshgen/meshgen/internal/argocd"
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/keda"
 	"github.com/meshgen/meshgen/internal/plan"
@@ -35,9 +36,13 @@ func (c *component) scale(w plan.Workload, s plan.Scaling) {
 // meta has one label, which never changes: KEDA copies labels and annotations to
 // the HPA, and updates it whenever one changes.
 func (c *component) meta(s plan.Scaling) metav1.ObjectMeta {
-	m := metav1.ObjectMeta{Name: s.Name, Namespace: c.meshNamespace(), Labels: map[string]string{"app.kubernetes.io/managed-by": "meshgen"}}
+	m := metav1.ObjectMeta{
+		Name: s.Name, Namespace: c.meshNamespace(),
+		Labels:      map[string]string{"app.kubernetes.io/managed-by": "meshgen"},
+		Annotations: argocd.Resource(c.plan, argocd.Autoscaler, argocd.Kept),
+	}
 	if s.HPA != "" {
-		m.Annotations = map[string]string{keda.TransferOwnership: "true"}
+		metav1.SetMetaDataAnnotation(&m, keda.TransferOwnership, "true")
 	}
 	return m
 }

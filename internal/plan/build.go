@@ -24,6 +24,7 @@ func Build(p *profile.Profile) (*Plan, error) {
 		b.prescales()
 		b.istiod()
 		b.mesh()
+		b.argocd()
 	}
 	b.plan.Findings = b.plan.Findings.Sorted()
 	if b.err != nil {

@@ -41,6 +41,23 @@ func TestFindings(t *testing.T) {
 		want []string
 	}{
 		"a sound mesh": {func(*profile.Spec) {}, nil},
+		"a freeze that nothing written keeps": {
+			func(s *profile.Spec) {
+				s.Events = []profile.Event{dated("sale", "2026-12-19T17:00:00Z", "2026-12-19T21:00:00Z", "3")}
+				s.ArgoCD = &profile.ArgoCD{Project: profile.ArgoCDProject{Name: "platform"}}
+			},
+			[]string{"warning plan/freezes-not-enforced: project platform is somebody else's: nothing that is written stops Argo CD in 1 freeze"},
+		},
+		"a project of somebody else's in a year without a freeze": {
+			func(s *profile.Spec) { s.ArgoCD = &profile.ArgoCD{} }, nil,
+		},
+		"a folder of a namespace for which nothing is written": {
+			func(s *profile.Spec) {
+				s.ArgoCD = &profile.ArgoCD{}
+				s.Namespaces = append(s.Namespaces, profile.Namespace{Name: "tools", SidecarScope: profile.SidecarScope{Rollout: "report"}, ArgoCD: &profile.ArgoCDOverlay{Path: "apps/tools"}})
+			},
+			[]string{"warning plan/argocd-without-component: nothing is written for the workloads of tools: no Application builds apps/tools"},
+		},
 		"a mesh whose every pool is tainted": {
 			func(s *profile.Spec) {
 				for i := range s.Zones {

@@ -26,6 +26,8 @@ type Plan struct {
 	Routes    []Route    // Services whose zone routing is written, by namespace and name
 	Scopes    []Scope    // Sidecar scopes, by namespace and name
 	Bases     Bases
+	Freezes   []Freeze // of dated events, in the profile's order
+	ArgoCD    *ArgoCD  // nil where nothing is written for it
 }
 
 // Event is an event of the profile: when it is, and by how much it multiplies the

@@ -135,6 +135,7 @@ func (e *event) window(lead time.Duration) calendar.Window {
 
 func (b *builder) freeze(e *event) {
 	frozen := e.Start.Add(-e.lead - 10*b.age)
+	b.plan.Freezes = append(b.plan.Freezes, Freeze{e.Name, calendar.Span{Start: frozen, End: e.End.Time}})
 	terms := append(e.windowTerms("istiod", e.lead), Term{Name: "T", Text: durationText(b.age), From: "istiod.keepaliveMaxServerConnectionAge"})
 	b.decide(&derivation{terms: terms}, Decision{
 		Subject: "istiod.freeze." + e.Name, Value: rfc3339(frozen) + "/" + rfc3339(e.End.Time), Unit: "start/end",

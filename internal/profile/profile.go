@@ -81,6 +81,7 @@ type Spec struct {
 	Gateways   []Gateway   `json:"gateways"`
 	Namespaces []Namespace `json:"namespaces"`
 	Services   []Service   `json:"services"`
+	ArgoCD     *ArgoCD     `json:"argocd"` // nil writes nothing for it
 	Exceptions []Exception `json:"exceptions"`
 }
 
@@ -284,10 +285,11 @@ type Replicas struct {
 
 // Namespace is a namespace of the mesh.
 type Namespace struct {
-	Name         string       `json:"name"`
-	ObservedDays int64        `json:"observedDays"`
-	MTLS         string       `json:"mtls"` // STRICT, PERMISSIVE, DISABLE or unknown
-	SidecarScope SidecarScope `json:"sidecarScope"`
+	Name         string         `json:"name"`
+	ObservedDays int64          `json:"observedDays"`
+	MTLS         string         `json:"mtls"` // STRICT, PERMISSIVE, DISABLE or unknown
+	SidecarScope SidecarScope   `json:"sidecarScope"`
+	ArgoCD       *ArgoCDOverlay `json:"argocd"`
 }
 
 // SidecarScope is how far proxies are scoped, and how far that has been rolled out.
@@ -376,6 +378,44 @@ type RunningAutoscaler struct {
 // ServiceEvent is what an event does to one Service.
 type ServiceEvent struct {
 	Multiplier Decimal `json:"multiplier"`
+}
+
+// ArgoCD is how Argo CD applies the output.
+type ArgoCD struct {
+	Repository  string            `json:"repository"` // of Git
+	Path        string            `json:"path"`       // folder of the clusters' folders in it
+	Revision    string            `json:"revision"`
+	Profile     string            `json:"profile"` // folder of this profile in the repository; empty is unknown
+	Version     string            `json:"version"` // minor, "3.4"
+	Namespace   string            `json:"namespace"`
+	Project     ArgoCDProject     `json:"project"`
+	Destination ArgoCDDestination `json:"destination"`
+	Chart       ArgoCDChart       `json:"chart"`
+	Automated   bool              `json:"automated"`
+}
+
+// ArgoCDProject is the project of the Applications.
+type ArgoCDProject struct {
+	Name   string `json:"name"`   // empty is mesh-<cluster>
+	Manage bool   `json:"manage"` // the AppProject is written
+}
+
+// ArgoCDDestination is the cluster as Argo CD knows it. A name wins over the
+// server, which has a default.
+type ArgoCDDestination struct {
+	Server string `json:"server"`
+	Name   string `json:"name"`
+}
+
+// ArgoCDChart is where the istiod chart comes from.
+type ArgoCDChart struct {
+	Repository string `json:"repository"` // of Helm
+	Version    string `json:"version"`    // exact
+}
+
+// ArgoCDOverlay is a namespace's own kustomization.
+type ArgoCDOverlay struct {
+	Path string `json:"path"` // folder in the repository
 }
 
 // Exception is a policy that does not hold for a subject, and who says so.

@@ -24,6 +24,7 @@ func Markdown(p *plan.Plan, found diag.List, excepted []findings.Excepted) strin
 	page.changes()
 	page.restarts()
 	page.numbers()
+	page.order()
 	page.adoption()
 	page.found()
 	page.exceptions()
