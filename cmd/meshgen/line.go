@@ -26,6 +26,7 @@ type outcome struct {
 	tree     *artifact.Tree // complete only with status clean
 	findings diag.List
 	status   status
+	applied  []byte // what is applied beside the istiod chart, where it was asked for
 }
 
 // add takes in a stage's findings; errors set the status and end the line.
@@ -40,10 +41,15 @@ func (o *outcome) add(found diag.List, onError status) (ended bool) {
 // decide runs the line up to the plan.
 func (w *worker) decide(path string) (*outcome, error) {
 	defer limitMemory()()
-	o := &outcome{}
 	fsys, name, prefix := open(path)
 	p, found := w.loader.Load(fsys, name)
 	absolute(p, found, prefix)
+	return planned(p, found)
+}
+
+// planned is the line of a profile that was read, up to the plan.
+func planned(p *profile.Profile, found diag.List) (*outcome, error) {
+	o := &outcome{}
 	if o.add(found, invalid) || p == nil {
 		return o, nil
 	}
@@ -91,6 +97,11 @@ func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.
 	if o.add(found, denied) {
 		return o, nil
 	}
+	if w.prints {
+		if err := o.apply(path, base, proofs); err != nil {
+			return o, err
+		}
+	}
 	if w.simulates {
 		if err := o.simulate(ctx); err != nil {
 			return o, err
@@ -102,15 +113,30 @@ func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.
 // prove builds what the cluster will receive, over the user's own base when it
 // is not empty.
 func (o *outcome) prove(path, base string, proofs *manifests.Builder) (objects []manifests.Object, ended bool, err error) {
-	values, found := userValues(path, o.profile)
-	if o.add(found, invalid) {
+	in, ended := o.input(path, base)
+	if ended {
 		return nil, true, nil
 	}
-	objects, found, err = proofs.Build(manifests.Input{Plan: o.plan, Tree: o.tree, Values: values, Base: base, Pos: o.profile.Pos})
+	objects, found, err := proofs.Build(in)
 	if err != nil {
 		return nil, false, err
 	}
 	return objects, o.add(found, invalid), nil
+}
+
+// apply makes the objects that are applied.
+func (o *outcome) apply(path, base string, proofs *manifests.Builder) error {
+	in, _ := o.input(path, base)
+	docs, found, err := proofs.Applied(in)
+	o.applied = docs
+	o.add(found, invalid)
+	return err
+}
+
+// input is the cluster's part of a build; path is where the profile was read.
+func (o *outcome) input(path, base string) (in manifests.Input, ended bool) {
+	values, found := userValues(path, o.profile)
+	return manifests.Input{Plan: o.plan, Tree: o.tree, Values: values, Base: base, Pos: o.profile.Pos}, o.add(found, invalid)
 }
 
 // userValues reads the Helm values files that the profile names; they stay
