@@ -21,7 +21,6 @@ type fleet struct {
 	base      string // folder of the user's own kustomization, of the one cluster that there is then
 	shard     shard
 	simulates bool // simulate each cluster's day
-	prints    bool // make what is applied too
 	each      func(*outcome) (status, error)
 }
 
@@ -65,7 +64,6 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 type worker struct {
 	loader    schema.Loader
 	simulates bool
-	prints    bool
 }
 
 func newWorker(cue *schema.Evaluator) *worker {
@@ -91,7 +89,7 @@ func (f fleet) start(ctx context.Context, members []member, proofs *manifests.Bu
 	workers := make(chan *worker, cores)
 	for range cores {
 		w := newWorker(f.cue)
-		w.simulates, w.prints = f.simulates, f.prints
+		w.simulates = f.simulates
 		workers <- w
 	}
 	go func() {

@@ -129,13 +129,13 @@ func TestKustomizeFailsWhereKRMDoes(t *testing.T) {
 	}
 }
 
-// What render -o - prints is what kustomize builds of the written Components over
+// What build prints is what kustomize builds of the written Components over
 // the same base.
-func TestRenderPrintsWhatKustomizeBuilds(t *testing.T) {
+func TestBuildPrintsWhatKustomizeBuilds(t *testing.T) {
 	folder := pipeline(t, "resources: [objects.yaml]\n")
 	t.Chdir(folder)
 	var printed, found bytes.Buffer
-	if code := run([]string{"render", "profile.yaml", "--base", ".", "-o", "-"}, streams{nil, &printed, &found}); code != 0 {
+	if code := run([]string{"build", "profile.yaml", "--base", "."}, streams{nil, &printed, &found}); code != 0 {
 		t.Fatalf("exit status %d: %s", code, &found)
 	}
 	found.Reset()

@@ -26,7 +26,6 @@ type outcome struct {
 	tree     *artifact.Tree // complete only with status clean
 	findings diag.List
 	status   status
-	applied  []byte // what is applied beside the istiod chart, where it was asked for
 }
 
 // add takes in a stage's findings; errors set the status and end the line.
@@ -97,11 +96,6 @@ func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.
 	if o.add(found, denied) {
 		return o, nil
 	}
-	if w.prints {
-		if err := o.apply(path, base, proofs); err != nil {
-			return o, err
-		}
-	}
 	if w.simulates {
 		if err := o.simulate(ctx); err != nil {
 			return o, err
@@ -122,15 +116,6 @@ func (o *outcome) prove(path, base string, proofs *manifests.Builder) (objects [
 		return nil, false, err
 	}
 	return objects, o.add(found, invalid), nil
-}
-
-// apply makes the objects that are applied.
-func (o *outcome) apply(path, base string, proofs *manifests.Builder) error {
-	in, _ := o.input(path, base)
-	docs, found, err := proofs.Applied(in)
-	o.applied = docs
-	o.add(found, invalid)
-	return err
 }
 
 // input is the cluster's part of a build; path is where the profile was read.

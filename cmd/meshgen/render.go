@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshgen/meshgen/internal/manifests"
 	"github.com/meshgen/meshgen/internal/output"
 	"github.com/meshgen/meshgen/schema"
 )
@@ -31,10 +28,6 @@ DIR. Nothing of a cluster is written unless each of its stages was clean of
 errors. With --check nothing is written: what would change is printed as a
 unified diff, and the exit status is 2.
 
-With -o - nothing is written: what is applied beside the istiod chart is printed,
-for one profile, as kustomize build prints it. With --base that is all of the base
-under the Components; without it patches have no objects, and are left out.
-
 With a folder of clusters as the argument, cluster folders below DIR that a
 meshgen.lock.json calls meshgen's, and whose profile is gone, are removed; the
 folder of one cluster leaves the others alone. None is removed while
@@ -50,7 +43,7 @@ each of the n jobs the whole fleet as the argument.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
-	cmd.Flags().StringVarP(&r.root, "output", "o", "", "folder to write cluster folders into, or - to print objects")
+	cmd.Flags().StringVarP(&r.root, "output", "o", "", "folder to write cluster folders into")
 	cmd.Flags().BoolVar(&r.check, "check", false, "write nothing, print a unified diff, exit with 2 when anything differs")
 	cmd.Flags().BoolVar(&r.report, "report", false, "simulate each cluster's day too, and write what became of it")
 	chartFlag(cmd, &r.chart)
@@ -66,9 +59,6 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 	paths, fleetwide, err := findProfiles(args)
 	if err != nil {
 		return err
-	}
-	if r.root == manifests.Stdin {
-		return r.print(cmd.Context(), paths)
 	}
 	if !r.check {
 		if err := output.CheckRoot(r.root); err != nil {
@@ -90,24 +80,6 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		worst = worse(worst, s)
-	}
-	return worst.asError()
-}
-
-// print prints the objects of one cluster, when every stage was clean.
-func (r rendering) print(ctx context.Context, paths []string) error {
-	if len(paths) != 1 || r.check || r.report {
-		return errors.New("-o - prints the objects of one profile, and takes neither --check nor --report")
-	}
-	worst, err := fleet{streams: r.streams, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, prints: true, each: func(o *outcome) (status, error) {
-		if o.status != clean {
-			return o.status, nil
-		}
-		_, err := r.out.Write(o.applied)
-		return clean, err
-	}}.run(ctx, membersOf(r.cue, paths, !r.shard.whole()))
-	if err != nil {
-		return err
 	}
 	return worst.asError()
 }

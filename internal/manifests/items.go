@@ -97,6 +97,10 @@ type whole struct {
 	data []byte
 }
 
+// pathAnnotation is the file of an object, for tools that do not know the internal
+// one yet.
+const pathAnnotation = "config.kubernetes.io/path"
+
 // managedBy is the label of every object that is generated as a whole.
 var managedBy = []any{"metadata", "labels", "app.kubernetes.io/managed-by"}
 
@@ -170,7 +174,7 @@ func unpiped(object map[string]any) map[string]any {
 // isPipeline reports whether an annotation is a pipeline's own.
 func isPipeline(key string) bool {
 	return strings.HasPrefix(key, "internal.config.kubernetes.io/") || key == "kustomize.config.k8s.io/id" ||
-		slices.Contains([]string{kioutil.LegacyIndexAnnotation, kioutil.LegacyPathAnnotation, kioutil.LegacyIdAnnotation}, key)
+		slices.Contains([]string{"config.kubernetes.io/index", pathAnnotation, "config.k8s.io/id"}, key)
 }
 
 // patch judges the items as a base, applies the Components of the namespaces that
@@ -448,7 +452,7 @@ func (a *application) list(l *ResourceList) (*ResourceList, error) {
 			err = copyPipeline(out.items[i].node, node)
 			out.items[i].node = node
 		} else {
-			err = errors.Join(node.PipeE(kyaml.SetAnnotation(kioutil.LegacyPathAnnotation, g.file)), node.PipeE(kyaml.SetAnnotation(kioutil.PathAnnotation, g.file)))
+			err = errors.Join(node.PipeE(kyaml.SetAnnotation(pathAnnotation, g.file)), node.PipeE(kyaml.SetAnnotation(kioutil.PathAnnotation, g.file)))
 			out.items = append(out.items, listed{g.file, node})
 		}
 		if err != nil {
