@@ -58,7 +58,11 @@ type Loader struct {
 
 // Load is the package's Load.
 func (l *Loader) Load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
-	p, findings := l.load(fsys, file)
+	return finish(l.load(fsys, file))
+}
+
+// finish leaves no profile beside an error.
+func finish(p *profile.Profile, findings diag.List) (*profile.Profile, diag.List) {
 	findings = presented(findings)
 	if findings.HasErrors() {
 		return nil, findings
@@ -66,8 +70,23 @@ func (l *Loader) Load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
 	return p, findings
 }
 
+// Parse is Load for the text of a YAML profile that is no file; findings call it
+// file.
+func (l *Loader) Parse(file string, data []byte) (*profile.Profile, diag.List) {
+	if len(data) > MaxSize {
+		return nil, diag.List{tooLarge(file)}
+	}
+	root, findings := readYAML(file, data)
+	return finish(l.judge(file, root, findings))
+}
+
 func (l *Loader) load(fsys fs.FS, file string) (*profile.Profile, diag.List) {
 	root, findings := l.read(fsys, file)
+	return l.judge(file, root, findings)
+}
+
+// judge is what a tree comes to, beside the findings that it was read with.
+func (l *Loader) judge(file string, root *node, findings diag.List) (*profile.Profile, diag.List) {
 	if root == nil {
 		return nil, findings
 	}
@@ -132,7 +151,7 @@ func (l *Loader) read(fsys fs.FS, file string) (*node, diag.List) {
 func readFile(fsys fs.FS, file string) ([]byte, *diag.Finding) {
 	data, err := ReadBounded(fsys, file)
 	if errors.Is(err, errTooLarge) {
-		f := atTop(file, TooLarge, fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20), tooLargeHint)
+		f := tooLarge(file)
 		return nil, &f
 	}
 	if err != nil {
@@ -140,6 +159,10 @@ func readFile(fsys fs.FS, file string) ([]byte, *diag.Finding) {
 		return nil, &f
 	}
 	return data, nil
+}
+
+func tooLarge(file string) diag.Finding {
+	return atTop(file, TooLarge, fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20), tooLargeHint)
 }
 
 var (

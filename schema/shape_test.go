@@ -53,7 +53,7 @@ func compareStruct(t *testing.T, path string, s *shape, typ reflect.Type) {
 	t.Helper()
 	var names []string
 	for i := range typ.NumField() {
-		name := typ.Field(i).Tag.Get("json")
+		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 		if name == "-" {
 			continue
 		}

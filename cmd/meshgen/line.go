@@ -59,10 +59,14 @@ func (w *worker) decide(path string) (*outcome, error) { return w.read(onDisk(pa
 // read is decide for a profile wherever from.
 func (w *worker) read(in input) (*outcome, error) {
 	defer limitMemory()()
-	o := &outcome{}
 	p, found := w.loader.Load(in.fsys, in.name)
 	absolute(p, found, in.prefix)
-	o.judged = append(o.judged, "schema")
+	return w.planned(p, found)
+}
+
+// planned is the line of a profile that was read, up to the plan.
+func (w *worker) planned(p *profile.Profile, found diag.List) (*outcome, error) {
+	o := &outcome{judged: []string{"schema"}}
 	if o.add(found, invalid) || p == nil {
 		return o, nil
 	}
@@ -169,17 +173,23 @@ func (o *outcome) gate(ctx context.Context, in input, base string, proofs *manif
 // prove builds what the cluster will receive, over the user's own base when it
 // is not empty.
 func (o *outcome) prove(in input, base string, proofs *manifests.Builder) (objects []manifests.Object, ended bool, err error) {
-	values, found := userValues(in, o.profile)
-	if o.add(found, invalid) {
+	cluster, ended := o.manifests(in, base)
+	if ended {
 		return nil, true, nil
 	}
-	o.values = values
 	o.judged = append(o.judged, "manifests")
-	objects, found, err = proofs.Build(manifests.Input{Plan: o.plan, Tree: o.tree, Values: values, Base: base, Pos: o.profile.Pos})
+	objects, found, err := proofs.Build(cluster)
 	if err != nil {
 		return nil, false, err
 	}
 	return objects, o.add(found, invalid), nil
+}
+
+// manifests is the cluster's part of a build.
+func (o *outcome) manifests(in input, base string) (cluster manifests.Input, ended bool) {
+	values, found := userValues(in, o.profile)
+	o.values = values
+	return manifests.Input{Plan: o.plan, Tree: o.tree, Values: values, Base: base, Pos: o.profile.Pos}, o.add(found, invalid)
 }
 
 // userValues reads the Helm values files that the profile names; they stay

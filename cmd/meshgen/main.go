@@ -69,6 +69,6 @@ clean.`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(newValidate(s, cue), newRender(s, cue), newPlan(s, cue), newExplain(s, cue), newSimulate(s, cue), newDiff(s, cue), newPolicy(s), newCalibrate(s), newSchema(s), newVersion(s), newEvaluate(s))
+	root.AddCommand(newValidate(s, cue), newRender(s, cue), newBuild(s, cue), newPlan(s, cue), newExplain(s, cue), newSimulate(s, cue), newDiff(s, cue), newPolicy(s), newCalibrate(s), newKRM(s, cue), newSchema(s), newVersion(s), newEvaluate(s))
 	return root
 }

@@ -24,7 +24,7 @@ const originAnnotation = "config.kubernetes.io/origin"
 // base is the user's own kustomization, and what it builds to.
 type base struct {
 	given   string // as the user named the folder
-	real    string // absolute, links followed
+	real    string // absolute, links followed; empty for the items of a ResourceList
 	scope   scope
 	objects []baseObject
 	index   map[ref][]baseObject // by the name that each has, and by the one before prefixes
@@ -65,6 +65,9 @@ func (in Input) overBase(components map[string]*component) ([]Object, diag.List,
 
 // show names a file as the user would: below the folder that was given.
 func (b *base) show(file string) string {
+	if b.real == "" {
+		return file
+	}
 	if below, err := filepath.Rel(b.real, file); err == nil {
 		file = filepath.Join(b.given, below)
 	}
@@ -74,6 +77,9 @@ func (b *base) show(file string) string {
 // kustomization is the folder's own, for findings that have no better place.
 func (b *base) kustomization() diag.Pos {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if b.real == "" {
+			break
+		}
 		if _, err := os.Stat(filepath.Join(b.real, name)); err == nil {
 			return diag.Pos{File: b.show(filepath.Join(b.real, name)), Line: 1, Column: 1}
 		}

@@ -16,6 +16,7 @@ type baseJudge struct {
 	byKind map[string][]baseObject
 	actual map[ref]baseObject // what each planned object is in the base
 	taken  map[ref]ref        // the planned object that each of the base's is
+	gone   map[ref]bool       // HPAs that an earlier run has taken out
 	found  diag.List
 }
 
@@ -318,7 +319,7 @@ func (j *baseJudge) unwritten(r route, running string) {
 func (j *baseJudge) unmentioned(r route, o baseObject, running, fate string) {
 	for _, path := range [][]any{distributionPath, modePath, hintsPath} {
 		value, _ := get(o.object, path)
-		if value == nil || strings.Contains(running, fmt.Sprint(value)) {
+		if value == nil || strings.Contains(running, fmt.Sprint(value)) || slices.Equal(path, distributionPath) && value == r.TrafficDistribution {
 			continue
 		}
 		j.add(diag.Warning, "manifests/base-routing", o, path,

@@ -37,7 +37,7 @@ func (o baseObject) target() ref {
 // with nothing that would be lost.
 func (j *baseJudge) scaling(w workload, o baseObject, scalers map[ref][]baseObject) {
 	named := ref{}
-	if w.Scaling.HPA != "" {
+	if w.Scaling.HPA != "" && !j.gone[w.hpa()] {
 		named = w.hpa()
 	}
 	if w.Scaling.Extends {

@@ -66,7 +66,8 @@ func (p *Profile) Given(path string) bool {
 
 // Metadata names the cluster.
 type Metadata struct {
-	Name string `json:"name"`
+	Name        string            `json:"name"`
+	Annotations map[string]string `json:"annotations,omitempty"` // for other tools
 }
 
 // Spec is what the cluster is and what will happen to it.

@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+// judged are the folders that CI is given here.
+var judged = []string{"examples/fleet", "examples/clusters/bigsale", "golden/fleet"}
+
+// strict reads a YAML file that may have no field but those of the type.
+func strict(t *testing.T, file string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// action is what GitHub reads of a composite action.
+type action struct {
+	Name, Description string
+	Inputs            map[string]struct {
+		Description, Default string
+		Required             bool
+	}
+	Outputs map[string]struct{ Description, Value string }
+	Runs    struct {
+		Using string
+		Steps []struct {
+			Name, ID, If, Shell, Run string
+			Env                      map[string]string
+		}
+	}
+}
+
+var inputExpression = regexp.MustCompile(`\$\{\{ inputs\.([a-z-]+) \}\}`)
+
+// The action's own steps, run as a runner does, for inputs that a workflow gives.
+func TestGitHubAction(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	strict(t, filepath.Join(root, "docs/ci/github/action.yml"), &a)
+	for _, s := range a.Runs.Steps {
+		if s.Shell != "bash" || strings.Contains(s.Run, "${{") {
+			t.Errorf("%s: a step needs its shell, and takes inputs from its environment alone: what is spliced into a script is run", s.Name)
+		}
+	}
+	if a.Runs.Using != "composite" || len(a.Runs.Steps) != 2 || a.Runs.Steps[0].If != "inputs.meshgen == ''" {
+		t.Fatalf("%+v", a.Runs)
+	}
+	for name, c := range map[string]struct {
+		inputs      map[string]string
+		change      string
+		status      string
+		out, notOut string
+	}{
+		"profiles alone are judged": {
+			inputs: map[string]string{"profiles": "examples/fleet\nexamples/clusters/bigsale\n"},
+			status: "0", out: "bigsale: valid\n", notOut: "diff",
+		},
+		"a shard has its part": {
+			inputs: map[string]string{"profiles": "examples/fleet", "shard": "2/3"},
+			status: "0", out: "tokyo: valid\n", notOut: "seoul",
+		},
+		"what was rendered is as it was": {
+			inputs: map[string]string{"profiles": "examples/fleet", "rendered": "golden/fleet"},
+			status: "0", notOut: "valid",
+		},
+		"a drift is shown": {
+			inputs: map[string]string{"profiles": "examples/fleet", "rendered": "golden/fleet"},
+			change: "echo >> golden/fleet/seoul/PLAN.md",
+			status: "2", out: "--- ",
+		},
+		"an input is no program": {
+			inputs: map[string]string{"profiles": "examples/fleet; touch stolen\n$(touch stolen)"},
+			status: "1", notOut: "valid",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clone := cloneOf(t, root, judged...)
+			env := []string{"RUNNER_TEMP=" + t.TempDir(), "GITHUB_OUTPUT=" + filepath.Join(clone, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(clone, "summary")}
+			c.inputs["meshgen"] = filepath.Join(clone, "bin", "meshgen")
+			for key, value := range a.Runs.Steps[1].Env {
+				env = append(env, key+"="+inputExpression.ReplaceAllStringFunc(value, func(x string) string {
+					name := inputExpression.FindStringSubmatch(x)[1]
+					if given, ok := c.inputs[name]; ok {
+						return given
+					}
+					if _, known := a.Inputs[name]; !known {
+						t.Errorf("the action has no input %s", name)
+					}
+					return a.Inputs[name].Default
+				}))
+			}
+			if c.change != "" {
+				runShown(t, root, clone, c.change, true)
+			}
+			shell := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", a.Runs.Steps[1].Run)
+			shell.Dir, shell.Env = clone, append(os.Environ(), env...)
+			printed, _ := shell.Output()
+			output, err := os.ReadFile(filepath.Join(clone, "output"))
+			if err != nil || string(output) != "status="+c.status+"\n" {
+				t.Errorf("outputs %q, %v, want status %s; printed %s", output, err, c.status, printed)
+			}
+			if !strings.Contains(string(printed), c.out) || c.notOut != "" && strings.Contains(string(printed), c.notOut) {
+				t.Errorf("printed %q, want %q and not %q", printed, c.out, c.notOut)
+			}
+			summary, err := os.ReadFile(filepath.Join(clone, "summary"))
+			if err != nil || string(summary) != "```\n"+string(printed)+"```\n" {
+				t.Errorf("summary %q, %v", summary, err)
+			}
+			if _, err := os.Stat(filepath.Join(clone, "stolen")); err == nil {
+				t.Error("an input was run")
+			}
+		})
+	}
+}
+
+// The jobs of the template write together what one run writes.
+func TestGitLabTemplate(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs map[string]struct {
+		Image struct {
+			Name       string
+			Entrypoint []string
+		}
+		Variables map[string]string
+		Script    []string
+	}
+	strict(t, filepath.Join(root, "docs/ci/gitlab/meshgen.yml"), &jobs)
+	job := jobs[".meshgen"]
+	clone := cloneOf(t, root, judged...)
+	env := append(os.Environ(), "PATH="+filepath.Join(clone, "bin")+":"+os.Getenv("PATH"), "MESHGEN_PROFILES=examples/fleet", "MESHGEN_RENDERED=golden/fleet")
+	var statuses []int
+	runShown(t, root, clone, "echo >> golden/fleet/tokyo/PLAN.md", true)
+	for _, node := range []string{"1", "2", "3"} {
+		shell := exec.Command("sh", "-ec", strings.Join(job.Script, "\n"))
+		shell.Dir, shell.Env = clone, append(env, "CI_NODE_INDEX="+node, "CI_NODE_TOTAL=3")
+		_, _ = shell.Output()
+		statuses = append(statuses, shell.ProcessState.ExitCode())
+	}
+	if diff := cmp.Diff([]int{0, 2, 0}, statuses); diff != "" {
+		t.Errorf("tokyo, in shard 2, has drifted (-want +got):\n%s", diff)
+	}
+}
+
+// The hooks run as pre-commit does: entry and args, without file names.
+func TestPreCommitHooks(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hooks []struct {
+		ID, Name, Description, Entry, Language, Files string
+		PassFilenames                                 *bool `yaml:"pass_filenames"`
+	}
+	strict(t, filepath.Join(root, ".pre-commit-hooks.yaml"), &hooks)
+	args := map[string][]string{"meshgen-validate": {"examples/fleet"}, "meshgen-check": {"examples/fleet", "-o", "golden/fleet"}}
+	for _, h := range hooks {
+		t.Run(h.ID, func(t *testing.T) {
+			if h.Language != "golang" || h.PassFilenames == nil || *h.PassFilenames {
+				t.Errorf("%+v", h)
+			}
+			if _, err := regexp.Compile(h.Files); err != nil {
+				t.Error(err)
+			}
+			words := append(strings.Fields(h.Entry), args[h.ID]...)
+			if len(args[h.ID]) == 0 {
+				t.Fatal("no case")
+			}
+			hook := exec.Command(words[0], words[1:]...)
+			hook.Dir = cloneOf(t, root, judged...)
+			if printed, err := hook.CombinedOutput(); err != nil {
+				t.Errorf("%v: %v\n%s", words, err, printed)
+			}
+		})
+	}
+}
+
+// plugin is what Argo CD reads of a plugin file (cmpserver/plugin/config.go).
+type plugin struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   struct{ Name string }
+	Spec       struct {
+		Generate struct{ Command, Args []string }
+		Discover struct {
+			FileName string `yaml:"fileName"`
+		}
+	}
+}
+
+// Argo CD looks for the file below an application's folder, runs the command there,
+// and takes what it prints for manifests alone.
+func TestArgoCDPlugin(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p plugin
+	strict(t, filepath.Join(root, "docs/ci/argocd/plugin.yaml"), &p)
+	if p.APIVersion != "argoproj.io/v1alpha1" || p.Kind != "ConfigManagementPlugin" || p.Metadata.Name != "meshgen" {
+		t.Errorf("%+v", p)
+	}
+	for _, name := range []string{"bigsale", "boutique", "featureflag"} {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(root, "examples/clusters", name)
+			if found, err := filepath.Glob(filepath.Join(folder, p.Spec.Discover.FileName)); err != nil || len(found) != 1 {
+				t.Fatalf("%v, %v", found, err)
+			}
+			generate := exec.Command(p.Spec.Generate.Command[0], append(p.Spec.Generate.Command[1:], p.Spec.Generate.Args...)...)
+			generate.Dir = folder
+			generate.Env = append(os.Environ(), "ARGOCD_APP_NAME="+name, "ARGOCD_APP_NAMESPACE=istio-system", "ARGOCD_APP_PARAMETERS=[]")
+			printed, err := generate.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for id, object := range documents(t, string(printed)) {
+				data, err := json.Marshal(object)
+				if err != nil || !strings.Contains(string(data), `"app.kubernetes.io/managed-by":"meshgen"`) {
+					t.Errorf("%s is printed and is not meshgen's: %s, %v", id, data, err)
+				}
+			}
+			if !bytes.Contains(printed, []byte("kind: ScaledObject")) {
+				t.Errorf("printed %s", printed)
+			}
+		})
+	}
+}
+
+// The workflows that the page on fleets writes out have shards that are the whole,
+// and give the action and the template what they take.
+func TestFleetPageMatrices(t *testing.T) {
+	t.Chdir("../..")
+	page, err := os.ReadFile("docs/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	strict(t, "docs/ci/github/action.yml", &a)
+	matrices := 0
+	for _, m := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllSubmatch(page, -1) {
+		var workflow struct {
+			Jobs map[string]struct {
+				Strategy struct{ Matrix struct{ Shard []string } }
+				Steps    []struct {
+					Uses string
+					With map[string]string
+				}
+			}
+		}
+		var anything any
+		if err := yaml.Unmarshal(m[1], &anything); err != nil {
+			t.Errorf("%v in\n%s", err, m[1])
+		}
+		if yaml.Unmarshal(m[1], &workflow) != nil || len(workflow.Jobs) == 0 {
+			continue
+		}
+		matrices++
+		for _, job := range workflow.Jobs {
+			seen := map[uint64]bool{}
+			for _, text := range job.Strategy.Matrix.Shard {
+				var s shard
+				if err := s.Set(text); err != nil || s.parts != uint64(len(job.Strategy.Matrix.Shard)) {
+					t.Errorf("shard %s of %d: %v", text, len(job.Strategy.Matrix.Shard), err)
+				}
+				seen[s.index] = true
+			}
+			if len(seen) != len(job.Strategy.Matrix.Shard) || len(seen) < 2 {
+				t.Errorf("shards %v", job.Strategy.Matrix.Shard)
+			}
+			for name := range job.Steps[len(job.Steps)-1].With {
+				if _, ok := a.Inputs[name]; !ok {
+					t.Errorf("the action has no input %s", name)
+				}
+			}
+		}
+	}
+	if matrices != 1 {
+		t.Errorf("%d workflows", matrices)
+	}
+}
