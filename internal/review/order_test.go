@@ -51,7 +51,7 @@ func TestBudgetsAndReplicasComeBeforeThresholdsAndScopesLast(t *testing.T) {
 		"with Argo CD": {withArgoCD(adopted()), []string{"Replicas", "Nobody else", "istiod", "budget", "values", "thresholds", "Workloads", "Sidecars"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, bold(section(t, Markdown(c.plan, nil), "Order of a first adoption"))); diff != "" {
+			if diff := cmp.Diff(c.want, bold(section(t, Markdown(c.plan, nil, nil), "Order of a first adoption"))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -83,7 +83,7 @@ func TestTheOrderOfAFirstAdoption(t *testing.T) {
 		"nothing of workloads and scopes": {planned(), []string{"Nothing is written for them.", "none is written yet."}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := section(t, Markdown(c.plan, nil), "Order of a first adoption")
+			got := section(t, Markdown(c.plan, nil, nil), "Order of a first adoption")
 			for _, want := range c.want {
 				if !strings.Contains(got+"\n", want) {
 					t.Errorf("no %q in\n%s", want, got)
@@ -111,7 +111,7 @@ func TestFreezesAreListedAsArgoCDHasThem(t *testing.T) {
 		"in a year without a freeze": {without, []string{"no section Freezes in Argo CD"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := section(t, Markdown(c.plan, nil), "Freezes in Argo CD")
+			got := section(t, Markdown(c.plan, nil, nil), "Freezes in Argo CD")
 			for _, part := range c.parts {
 				if !strings.Contains(got, part) {
 					t.Errorf("no %q in\n%s", part, got)
