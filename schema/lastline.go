@@ -17,9 +17,9 @@ func noteLastLines(root *node, data []byte) {
 	}
 	var open []*node
 	dash := 0 // where the item's dash stands
-	for n := 1; len(data) > 0; n++ {
-		line, rest, _ := bytes.Cut(data, []byte("\n"))
-		data = rest
+	for n := 1; len(data) > 0 && len(begin)+len(open) > 0; n++ {
+		var line []byte
+		line, data, _ = bytes.Cut(data, []byte("\n"))
 		text := bytes.TrimLeft(line, " ")
 		indent := len(line) - len(text)
 		switch text = bytes.TrimSpace(text); {
@@ -34,6 +34,7 @@ func noteLastLines(root *node, data []byte) {
 		if items := begin[n]; items != nil && bytes.HasPrefix(text, []byte("- ")) {
 			open, dash = items, indent
 		}
+		delete(begin, n)
 		endAt(open, n)
 	}
 }

@@ -294,7 +294,6 @@ func policiesPage(t *testing.T) string {
 
 Generated from the METADATA of ` + "`policies/*/*.rego`" + ` by ` + "`make golden`" + `. What one denies stops the cluster's line: nothing is written,
 and the exit status is 3. Those that need a plan are left out by ` + "`meshgen policy test`" + `, which judges manifests by anyone.
-` + "`spec.exceptions`" + ` of the profile is where one is not to hold, for whom and until when.
 `)
 	for _, p := range all {
 		fmt.Fprintf(&page, "\n## %s\n\n**%s.** %s\n\n- What to do: %s\n- Earned by: %s\n- Severity: %s", p.ID, p.Title, oneLine(p.Description), oneLine(p.Remedy), oneLine(p.Source), p.Severity)

@@ -68,8 +68,10 @@ func (r *reporter) write() (err error) {
 	if r.all.Folder, err = os.Getwd(); err != nil {
 		return err
 	}
-	if r.all.Rules, err = policyRules(); err != nil {
-		return err
+	if r.format == findings.SARIF {
+		if r.all.Rules, err = policyRules(); err != nil {
+			return err
+		}
 	}
 	return findings.Write(r.document, r.format, r.all)
 }
@@ -153,13 +155,21 @@ func (o *outcome) suite(m member) findings.Suite {
 	}
 	s.Name = o.cluster
 	s.Sources[""] = o.profile.Pos("")
-	if o.tree == nil {
-		return s
-	}
-	for _, f := range o.tree.Files() {
-		s.Sources[f.Path] = o.profile.Pos(o.asksFor(f.Path))
+	for _, f := range s.Findings {
+		if o.generated(f.File) {
+			s.Sources[f.File] = o.profile.Pos(o.asksFor(f.File))
+		}
 	}
 	return s
+}
+
+// generated reports whether the file is one of the cluster's.
+func (o *outcome) generated(file string) bool {
+	if o.tree == nil {
+		return false
+	}
+	_, ok := o.tree.Get(file)
+	return ok
 }
 
 // asksFor is the part of the profile that a generated file comes from.
@@ -203,6 +213,8 @@ func (t target) Set(text string) error {
 		return errors.New("expected a folder, or how findings are written")
 	case isFormat(text):
 		*t.format = findings.Format(text)
+	case *t.root != "":
+		return fmt.Errorf("%s is a second folder, and no way to write findings: use %s", text, formatWords())
 	default:
 		*t.root = text
 	}

@@ -42,7 +42,7 @@ func judge(ctx context.Context, r *reporter, paths []string) error {
 	if err != nil {
 		return err
 	}
-	suite := findings.Suite{Name: strings.Join(paths, ", "), Judged: []string{"manifests"}, Findings: c.Findings}
+	suite := findings.Suite{Name: strings.Join(paths, ", "), Judged: []string{"manifests"}, Findings: c.Findings, Sources: map[string]diag.Pos{"": {File: paths[0]}}}
 	if c.Findings.HasErrors() {
 		if err := r.found(suite, namedFolders(paths)...); err != nil {
 			return err

@@ -88,19 +88,21 @@ type result struct {
 
 // results are the findings of every suite, sorted, each once.
 func (r Report) results() []result {
-	sources := map[string]diag.Pos{}
+	sources := map[diag.Finding]diag.Pos{}
 	var all diag.List
 	for _, s := range r.Suites {
 		all = append(all, s.Findings...)
-		for file, pos := range s.Sources {
-			sources[file] = pos
+		for _, f := range s.Findings {
+			if at, ok := s.Sources[f.File]; ok {
+				sources[f] = at
+			}
 		}
 	}
 	all = all.Sorted()
-	prints := fingerprints(all)
+	prints := fingerprints(all, r.Folder)
 	results := make([]result, len(all))
 	for i, f := range all {
-		at, elsewhere := sources[f.File]
+		at, elsewhere := sources[f]
 		if !elsewhere {
 			at = f.Pos
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/meshgen/meshgen/internal/diag"
@@ -17,23 +18,28 @@ import (
 
 // reports are what documents are made of.
 func reports() map[string]Report {
-	many := Suite{Name: "large", Judged: []string{"schema"}}
+	return map[string]Report{
+		"nothing was found":                      {Suites: []Suite{{Name: "mesh", Judged: []string{"schema", "istiod/whole-cores"}}}},
+		"nothing was judged":                     {Failures: []string{"stat none.yaml: no such file or directory"}},
+		"errors, warnings and an exception":      typical(),
+		"a file and a message that cannot stand": hostile(),
+	}
+}
+
+// crowded has ten findings more than GitHub takes in a run, one of a thousand an
+// error.
+func crowded() Report {
+	all := Suite{Name: "large", Judged: []string{"schema"}}
 	for i := range maxResults + 10 {
 		severity := diag.Warning
 		if i%1000 == 0 {
 			severity = diag.Error
 		}
-		many.Findings = append(many.Findings, diag.Finding{
+		all.Findings = append(all.Findings, diag.Finding{
 			Severity: severity, ID: "plan/no-room", Pos: diag.Pos{File: "profile.yaml", Line: i + 1, Column: 1}, Message: fmt.Sprintf("finding %d", i),
 		})
 	}
-	return map[string]Report{
-		"nothing was found":                       {Suites: []Suite{{Name: "mesh", Judged: []string{"schema", "istiod/whole-cores"}}}},
-		"nothing was judged":                      {Failures: []string{"stat none.yaml: no such file or directory"}},
-		"errors, warnings and an exception":       typical(),
-		"a file and a message that cannot stand":  hostile(),
-		"more results than GitHub takes in a run": {Suites: []Suite{many}},
-	}
+	return Report{Suites: []Suite{all}}
 }
 
 func typical() Report {
@@ -99,6 +105,31 @@ func TestSARIFKeepsToItsSchema(t *testing.T) {
 	}
 	if err := schema.Validate(map[string]any{"version": "2.1.0", "runs": []any{map[string]any{}}}); err == nil {
 		t.Error("the schema takes a run without a tool: it judges nothing")
+	}
+}
+
+// So is every one that a script holds a command to.
+func TestCommandsKeepToTheSchemaOfSARIF(t *testing.T) {
+	script, err := txtar.ParseFile("../../cmd/meshgen/testdata/script/findings-are-written-where-people-look.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, judged := sarifSchemaOf(t), 0
+	for _, file := range script.Files {
+		if !strings.HasSuffix(file.Name, ".sarif") {
+			continue
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(file.Data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(doc); err != nil {
+			t.Errorf("%s: %v", file.Name, err)
+		}
+		judged++
+	}
+	if judged < 4 {
+		t.Errorf("the script has %d documents", judged)
 	}
 }
 
@@ -175,7 +206,7 @@ func TestSARIFRules(t *testing.T) {
 }
 
 func TestSARIFLeavesWarningsOutFirst(t *testing.T) {
-	run := sarifOf(t, reports()["more results than GitHub takes in a run"])
+	run := sarifOf(t, crowded())
 	errors := 0
 	for _, r := range run.Results {
 		if r.Level == "error" {
@@ -224,22 +255,23 @@ func TestFingerprints(t *testing.T) {
 			f.Subject = "spec.services[4].replicas"
 			f.Message = "spec.services[4].replicas is 1,200.5 for cart-2"
 		}), true},
-		"its number moved":         {with(func(f *diag.Finding) { f.Message = "spec.services[3].replicas is 7 for cart-2" }), true},
-		"its hint was worded anew": {with(func(f *diag.Finding) { f.Hint = "add zones" }), true},
-		"another id":               {with(func(f *diag.Finding) { f.ID = "plan/above-maximum" }), false},
-		"another file":             {with(func(f *diag.Finding) { f.File = "b/profile.yaml" }), false},
-		"another subject":          {with(func(f *diag.Finding) { f.Subject = "spec.services[3].endpoints" }), false},
-		"another message":          {with(func(f *diag.Finding) { f.Message = "spec.services[3].replicas is missing" }), false},
+		"its number moved":                 {with(func(f *diag.Finding) { f.Message = "spec.services[3].replicas is 7 for cart-2" }), true},
+		"its hint was worded anew":         {with(func(f *diag.Finding) { f.Hint = "add zones" }), true},
+		"its file was named from the root": {with(func(f *diag.Finding) { f.File = "/work/profile.yaml" }), true},
+		"another id":                       {with(func(f *diag.Finding) { f.ID = "plan/above-maximum" }), false},
+		"another file":                     {with(func(f *diag.Finding) { f.File = "b/profile.yaml" }), false},
+		"another subject":                  {with(func(f *diag.Finding) { f.Subject = "spec.services[3].endpoints" }), false},
+		"another message":                  {with(func(f *diag.Finding) { f.Message = "spec.services[3].replicas is missing" }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, b := fingerprints(diag.List{base})[0], fingerprints(diag.List{c.other})[0]
+			a, b := fingerprints(diag.List{base}, "/work")[0], fingerprints(diag.List{c.other}, "/work")[0]
 			if (a == b) != c.same {
 				t.Errorf("%s and %s", a, b)
 			}
 		})
 	}
 	seen := map[string]bool{}
-	for _, print := range fingerprints(diag.List{base, with(func(f *diag.Finding) { f.Line = 9 }), with(func(f *diag.Finding) { f.Line = 10 })}) {
+	for _, print := range fingerprints(diag.List{base, with(func(f *diag.Finding) { f.Line = 9 }), with(func(f *diag.Finding) { f.Line = 10 })}, "/work") {
 		if seen[print] {
 			t.Errorf("%s stands twice in one document", print)
 		}
