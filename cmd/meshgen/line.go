@@ -8,6 +8,7 @@ import (
 	"path"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/meshgen/meshgen/generators"
@@ -112,8 +113,26 @@ func limitMemory() (lift func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	before := debug.SetMemoryLimit(deciding)
-	return func() { debug.SetMemoryLimit(before) }
+	readers.Lock()
+	defer readers.Unlock()
+	if readers.count++; readers.count == 1 {
+		readers.before = debug.SetMemoryLimit(deciding)
+	}
+	return func() {
+		readers.Lock()
+		defer readers.Unlock()
+		if readers.count--; readers.count == 0 {
+			debug.SetMemoryLimit(readers.before)
+		}
+	}
+}
+
+// readers are the workers that read and plan right now: the limit is the process's,
+// and the last of them lifts it.
+var readers struct {
+	sync.Mutex
+	count  int
+	before int64
 }
 
 // walk runs the whole line for one profile: decide, generate, prove, gate,

@@ -153,7 +153,7 @@ func TestRisksFollowTheirRules(t *testing.T) {
 		"scopes that are taken back": {
 			boutique,
 			[]string{"rollout: live", "rollout: report"},
-			slices.Repeat([]string{"scope-widens"}, 12), slices.Repeat([]string{"scope-narrows"}, 12),
+			append(slices.Repeat([]string{"scope-widens"}, 12), "resource-gone Application argocd/boutique-mesh-boutique"), slices.Repeat([]string{"scope-narrows"}, 12),
 		},
 		"more memory for istiod": {
 			bigsale,
