@@ -105,9 +105,10 @@ func with(t testing.TB, text string, pairs ...string) string {
 
 // Of two sides that say the same nothing moved, whichever objects they are.
 func TestNothingMovesBetweenAnExampleAndItself(t *testing.T) {
+	proofs := builder(t)
 	for _, name := range []string{"bigsale", "boutique", "featureflag"} {
-		old := rendered(t, builder(t), example(t, name))
-		new := rendered(t, builder(t), "# a comment moves every line\n"+example(t, name))
+		old := rendered(t, proofs, example(t, name))
+		new := rendered(t, proofs, "# a comment moves every line\n"+example(t, name))
 		if c := between(t, old, new); c != nil {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -291,7 +292,7 @@ func TestCausesAreTheFieldsThatMovedADecision(t *testing.T) {
 // a single one of them are made or refused, and never break.
 func TestEditsLeadFromAnyProfileToAnyOther(t *testing.T) {
 	compared := 0
-	for seed := range uint64(12) {
+	for seed := range uint64(6) {
 		old, okOld := planned(t, string(sample.Random(seed, nil)))
 		new, okNew := planned(t, string(sample.Random(seed+1000, nil)))
 		before, after := treeOf(t, old.Profile), treeOf(t, new.Profile)
@@ -311,7 +312,7 @@ func TestEditsLeadFromAnyProfileToAnyOther(t *testing.T) {
 			mirrored(t, between(t, old, new), between(t, new, old))
 		}
 	}
-	if compared < 4 {
+	if compared < 2 {
 		t.Errorf("only %d pairs have plans", compared)
 	}
 }
