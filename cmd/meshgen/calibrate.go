@@ -21,6 +21,8 @@ type calibration struct {
 	source
 	from, to, selector string
 	busy               float64
+	kind               string
+	push               calibrate.Push
 	format             string
 }
 
@@ -35,6 +37,10 @@ by least squares, with 95 % intervals that allow for pods that differ and for
 residuals that stay, and the CPU that a reconnect costs. It prints the part of the
 profile that this is, or says why the measurements cannot carry a model.
 
+--kind push fits what a push of every endpoint takes instead (docs/law.md): base,
+bytesPerConnection and bytesPerEndpoint. What a message takes is given and not
+fitted, and so is the growth of the heap, which multiplies both.
+
 The model is of the busy hours: at rest a connection costs little. An hour is busy
 when its endpoints change as much as in the busiest quarter of the hours, or its
 connections are as many as in the busiest quarter; --busy 1 takes every hour.
@@ -48,13 +54,25 @@ connections and endpoints have to be there.
 ` + queryList() + `
 A token, or a user name and a password, are read from files or from
 MESHGEN_PROMETHEUS_TOKEN, MESHGEN_PROMETHEUS_USERNAME, MESHGEN_PROMETHEUS_PASSWORD.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range []string{"message-bytes", "visible-share", "waiting-bytes", "heap-growth"} {
+				if c.kind != "push" && cmd.Flags().Changed(name) {
+					return fmt.Errorf("--%s is of --kind push", name)
+				}
+			}
+			return c.run(cmd.Context(), args)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.from, "from", "", "first moment, RFC 3339; with --prometheus it has to be given")
 	f.StringVar(&c.to, "to", "", "moment after the last, RFC 3339; with --prometheus it has to be given")
 	f.StringVar(&c.selector, "selector", "", "label=value of the mesh, where a store holds several")
 	f.Float64Var(&c.busy, "busy", calibrate.DefaultBusy, "share of the hours that are busy, above 0 and up to 1")
+	f.StringVar(&c.kind, "kind", "linear", "law that is fitted: linear, or push")
+	f.Float64Var(&c.push.MessageBytes, "message-bytes", calibrate.DefaultMessageBytes, "of --kind push: bytes of one endpoint in the message to a proxy")
+	f.Float64Var(&c.push.VisibleShare, "visible-share", 1, "of --kind push: share of the endpoints that a proxy sees, above 0 and up to 1")
+	f.Float64Var(&c.push.WaitingBytes, "waiting-bytes", 0, "of --kind push: bytes of a message for each that waits to be sent; 0 is one for every connection")
+	f.Float64Var(&c.push.HeapGrowth, "heap-growth", calibrate.DefaultHeapGrowth, "of --kind push: heap when a collection ends, over heap at rest, 1 to 10")
 	f.StringVarP(&c.format, "output", "o", "text", "text, json or svg")
 	c.source.flags(cmd)
 	return cmd
@@ -107,6 +125,9 @@ func (c calibration) options() (calibrate.Options, error) {
 		return o, fmt.Errorf("--busy %v: a share above 0 and up to 1", c.busy)
 	}
 	var err error
+	if o.Push, err = c.law(); err != nil {
+		return o, err
+	}
 	if o.From, err = seconds("--from", c.from); err != nil {
 		return o, err
 	}
@@ -124,6 +145,27 @@ func (c calibration) options() (calibrate.Options, error) {
 		return o, fmt.Errorf("--selector %s: write label=value", c.selector)
 	}
 	return o, nil
+}
+
+// law is what the law of the push is fitted with; nil for the field's. The bounds
+// are those of the profile.
+func (c calibration) law() (*calibrate.Push, error) {
+	const most = 1_000_000_000
+	switch p := c.push; {
+	case c.kind == "linear":
+		return nil, nil
+	case c.kind != "push":
+		return nil, fmt.Errorf("--kind %s: linear or push", c.kind)
+	case !(p.MessageBytes > 0 && p.MessageBytes <= most):
+		return nil, fmt.Errorf("--message-bytes %v: above 0 and up to %d", p.MessageBytes, most)
+	case !(p.VisibleShare > 0 && p.VisibleShare <= 1):
+		return nil, fmt.Errorf("--visible-share %v: a share above 0 and up to 1", p.VisibleShare)
+	case !(p.WaitingBytes >= 0 && p.WaitingBytes <= most):
+		return nil, fmt.Errorf("--waiting-bytes %v: from 0 to %d", p.WaitingBytes, most)
+	case !(p.HeapGrowth >= 1 && p.HeapGrowth <= 10):
+		return nil, fmt.Errorf("--heap-growth %v: from 1 to 10", p.HeapGrowth)
+	}
+	return &c.push, nil
 }
 
 // seconds is a moment in Unix seconds; none is 0.

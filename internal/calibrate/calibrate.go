@@ -1,6 +1,6 @@
 // Package calibrate fits the memory model of one istiod pod,
-// base + connections × (bytesPerConnection + bytesPerConnectionEndpoint × endpoints),
-// and the CPU that a reconnect costs, to what was measured, and refuses where the
+// base + connections × (bytesPerConnection + bytesPerConnectionEndpoint × endpoints)
+// or what a push takes (docs/law.md), and the CPU that a reconnect costs, to what was measured, and refuses where the
 // measurements cannot carry them. It is pure: series in, a report out; the same
 // series give the same report anywhere.
 package calibrate
@@ -37,6 +37,7 @@ type Options struct {
 	Busy     float64 // the share of hours that is busy by endpoints, and by connections; 1 is every hour
 	Label    string  // of the mesh, where a store holds several; empty is any
 	Value    string
+	Push     *Push // the law of the push is fitted, with this; nil: the field's
 }
 
 // DefaultBusy is the busiest quarter of the hours.
@@ -58,6 +59,11 @@ type Report struct {
 	Version     string     `json:"istioVersion"` // minor; empty where it was not seen
 	Model       *Model     `json:"model"`        // null where it is refused
 	Plot        []Dot      `json:"-"`
+}
+
+// Push reports whether the law of the push was fitted.
+func (r *Report) Push() bool {
+	return slices.ContainsFunc(r.Estimates, func(e Estimate) bool { return e.Name == "bytesPerEndpoint" })
 }
 
 // Estimate is a coefficient with its 95 % interval.
@@ -121,14 +127,22 @@ func (f *fitter) run(in Input) {
 		return
 	}
 	f.versions(in.Builds, used)
-	m, ok := f.model(used)
+	fit := f.model
+	if f.options.Push != nil {
+		fit = f.pushModel
+	}
+	m, ok := fit(used)
 	if !ok || f.found.HasErrors() {
 		return
 	}
 	f.drivers(used)
 	f.judge(m)
 	f.reconnect(in, joined)
-	if !f.found.HasErrors() {
+	switch p := f.options.Push; {
+	case f.found.HasErrors():
+	case p != nil:
+		f.report.Model = m.roundedPush(f.report, *p)
+	default:
 		f.report.Model = m.rounded(f.report)
 	}
 }

@@ -13,13 +13,35 @@ import (
 // grow with memory; a refusal counts as a miss. In every other mesh a connection
 // costs a megabyte by itself, in the others nothing.
 func TestEachCoefficientLiesWithinItsInterval(t *testing.T) {
+	covers(t, func(seed uint64) sample.Measured {
+		m := sample.TypicalMeasured(seed)
+		m.PerConnection = float64(seed%2) * 1e6
+		return m
+	})
+}
+
+// The same of meshes whose memory is what a push takes. In every other one proxies
+// see a part of the endpoints, whose message outgrows a buffer of 32 KiB on the way
+// up, and of 100 bytes of it one waits.
+func TestEachCoefficientOfAPushLiesWithinItsInterval(t *testing.T) {
+	covers(t, func(seed uint64) sample.Measured {
+		m := sample.TypicalPush(seed)
+		if seed%2 == 1 {
+			m.Push.VisibleShare, m.Push.WaitingBytes = 0.15, 100
+		}
+		return m
+	})
+}
+
+func covers(t *testing.T, mesh func(seed uint64) sample.Measured) {
+	t.Helper()
 	const runs, least = 1000, 930
 	hits := make([]map[string]bool, runs)
 	var wait sync.WaitGroup
 	for worker := range 4 {
 		wait.Go(func() {
 			for seed := worker; seed < runs; seed += 4 {
-				hits[seed] = hitsOf(t, uint64(seed))
+				hits[seed] = hitsOf(t, mesh(uint64(seed)))
 			}
 		})
 	}
@@ -30,7 +52,7 @@ func TestEachCoefficientLiesWithinItsInterval(t *testing.T) {
 			within[coefficient]++
 		}
 	}
-	for coefficient := range sample.TypicalMeasured(0).Truth() {
+	for coefficient := range mesh(0).Truth() {
 		t.Logf("%s: %d of %d", coefficient, within[coefficient], runs)
 		if within[coefficient] < least {
 			t.Errorf("%s lies within its interval in %d of %d runs, want %d", coefficient, within[coefficient], runs, least)
@@ -39,13 +61,11 @@ func TestEachCoefficientLiesWithinItsInterval(t *testing.T) {
 }
 
 // hitsOf is the coefficients whose interval holds the truth.
-func hitsOf(t *testing.T, seed uint64) map[string]bool {
-	m := sample.TypicalMeasured(seed)
-	m.PerConnection = float64(seed%2) * 1e6
-	report, found := calibrate.Fit(m.Input(), calibrate.Options{Busy: calibrate.DefaultBusy})
+func hitsOf(t *testing.T, m sample.Measured) map[string]bool {
+	report, found := calibrate.Fit(m.Input(), calibrate.Options{Busy: calibrate.DefaultBusy, Push: m.Push})
 	hit := map[string]bool{}
 	if report.Model == nil {
-		t.Logf("seed %d: %v", seed, found)
+		t.Logf("seed %d: %v", m.Seed, found)
 		return hit
 	}
 	truth := m.Truth()

@@ -34,10 +34,10 @@ type driver struct {
 // connections and endpoints explain is not blamed on it. Of several that are
 // found the one that explains most is said: a leak also looks like a step.
 func (f *fitter) drivers(used []sample) {
-	base := regressionOf(used, ones, connections, product)
+	base := f.regression(used)
 	mean := 0.0
-	for _, y := range base.response {
-		mean += y / float64(len(base.response))
+	for _, s := range used {
+		mean += s.memory / float64(len(used))
 	}
 	var best driver
 	var found fit

@@ -9,11 +9,19 @@ import (
 // Fragment is the part of a profile that the model is, ready to be pasted.
 func (m *Model) Fragment() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "spec:\n  istiod:\n    memoryModel:\n      base: %dM\n", m.Base/1_000_000)
+	s.WriteString("spec:\n  istiod:\n    memoryModel:\n")
+	if m.Kind != "" {
+		fmt.Fprintf(&s, "      kind: %s\n", m.Kind)
+	}
+	fmt.Fprintf(&s, "      base: %dM\n", m.Base/1_000_000)
 	if m.BytesPerConnection > 0 {
 		fmt.Fprintf(&s, "      bytesPerConnection: %d\n", m.BytesPerConnection)
 	}
-	fmt.Fprintf(&s, "      bytesPerConnectionEndpoint: %v\n", m.BytesPerConnectionEndpoint)
+	if m.Kind == "push" {
+		m.pushFragment(&s)
+	} else {
+		fmt.Fprintf(&s, "      bytesPerConnectionEndpoint: %v\n", m.BytesPerConnectionEndpoint)
+	}
 	fmt.Fprintf(&s, "      fittedEndpoints: {min: %d, max: %d}\n", m.FittedEndpoints.Min, m.FittedEndpoints.Max)
 	if m.IstioVersion != "" {
 		fmt.Fprintf(&s, "      istioVersion: %q\n", m.IstioVersion)
@@ -23,6 +31,18 @@ func (m *Model) Fragment() string {
 		fmt.Fprintf(&s, "    reconnectCost: %v # the upper end of its interval\n", m.ReconnectCost)
 	}
 	return s.String()
+}
+
+// pushFragment is what kind push alone has. Of its defaults only the growth is
+// written: it was given with what it multiplies.
+func (m *Model) pushFragment(s *strings.Builder) {
+	fmt.Fprintf(s, "      bytesPerEndpoint: %d\n      heapGrowth: %v\n      messageBytesPerEndpoint: %v\n", m.BytesPerEndpoint, m.HeapGrowth, m.MessageBytesPerEndpoint)
+	if m.VisibleShare < 1 {
+		fmt.Fprintf(s, "      visibleShare: %v\n      scoped: true\n", m.VisibleShare)
+	}
+	if m.BytesPerWaitingMessage > 0 {
+		fmt.Fprintf(s, "      bytesPerWaitingMessage: %v\n", m.BytesPerWaitingMessage)
+	}
 }
 
 // round leaves 5 significant digits: the last bits of a sum are not the same on

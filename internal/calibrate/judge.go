@@ -159,7 +159,12 @@ func (f *fitter) judge(m law) {
 			"fit the hours of one event by --from and --to, or fewer hours by --busy")
 		return
 	}
-	if m.base.Value <= 0 || m.perEndpoint.Value <= 0 {
+	switch {
+	case f.options.Push != nil && (m.base.Value <= 0 || m.perConnection.High <= 0):
+		f.reject("calibrate/implausible", "memoryModel",
+			fmt.Sprintf("base would be %s and bytesPerConnection at most %s: neither can be 0 or less; the messages that are given take more than memory has", bytes(m.base.Value), bytes(m.perConnection.High)),
+			"fit hours in which every proxy is sent endpoints, or give --waiting-bytes: not every connection's message waits at once")
+	case f.options.Push == nil && (m.base.Value <= 0 || m.perEndpoint.Value <= 0):
 		f.reject("calibrate/implausible", "memoryModel",
 			fmt.Sprintf("base would be %s and bytesPerConnectionEndpoint %.4g: neither can be 0 or less", bytes(m.base.Value), m.perEndpoint.Value),
 			"fit a period with fewer connections to a pod too, such as a quiet night, by --busy 1")

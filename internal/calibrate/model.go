@@ -10,17 +10,25 @@ import (
 
 // Model is what a profile says of one pod, each number rounded up.
 type Model struct {
-	Base                       int64   `json:"base"` // bytes, a multiple of 1,000,000
+	Kind                       string  `json:"kind,omitempty"` // push; empty is the field's law
+	Base                       int64   `json:"base"`           // bytes, a multiple of 1,000,000
 	BytesPerConnection         int64   `json:"bytesPerConnection"`
-	BytesPerConnectionEndpoint float64 `json:"bytesPerConnectionEndpoint"`
+	BytesPerConnectionEndpoint float64 `json:"bytesPerConnectionEndpoint,omitempty"`
 	FittedEndpoints            Range   `json:"fittedEndpoints"`
 	IstioVersion               string  `json:"istioVersion,omitempty"`
 	Residual                   float64 `json:"residual"`
 	ReconnectCost              float64 `json:"reconnectCost,omitempty"` // core·s, the upper end of its interval
+
+	// of kind push
+	BytesPerEndpoint        int64   `json:"bytesPerEndpoint,omitempty"`
+	HeapGrowth              float64 `json:"heapGrowth,omitempty"`
+	MessageBytesPerEndpoint float64 `json:"messageBytesPerEndpoint,omitempty"`
+	VisibleShare            float64 `json:"visibleShare,omitempty"`
+	BytesPerWaitingMessage  float64 `json:"bytesPerWaitingMessage,omitempty"`
 }
 
-// law is the memory model with its intervals: base, then p where it can be told
-// from k, then k.
+// law is the memory model with its intervals: base, then what a connection costs,
+// then an endpoint, of each connection or, under the law of the push, of a pod.
 type law struct {
 	base, perConnection, perEndpoint Estimate
 }
@@ -32,9 +40,7 @@ func (f *fitter) model(used []sample) (law, bool) {
 	full, ok := regressionOf(used, ones, connections, product).solve()
 	plain, okPlain := regressionOf(used, ones, product).solve()
 	if !okPlain {
-		f.reject("calibrate/too-few", "memoryModel", "without one of the pods or hours the coefficients cannot be told apart: all that is seen of them comes from it",
-			"give a longer period, with more pods")
-		return law{}, false
+		return f.inseparable()
 	}
 	m := law{
 		base:          estimate("base", "bytes", plain, 0),
@@ -57,6 +63,13 @@ func (f *fitter) model(used []sample) (law, bool) {
 	return m, true
 }
 
+// inseparable refuses what one pod or one hour alone tells.
+func (f *fitter) inseparable() (law, bool) {
+	f.reject("calibrate/too-few", "memoryModel", "without one of the pods or hours the coefficients cannot be told apart: all that is seen of them comes from it",
+		"give a longer period, with more pods")
+	return law{}, false
+}
+
 // curved finds a cost that grows faster than endpoints do, which the model is too
 // low for where they are most: refused where it is so notably.
 func (f *fitter) curved(p Estimate, used []sample, fitted []float64) {
@@ -72,7 +85,6 @@ func (f *fitter) curved(p Estimate, used []sample, fitted []float64) {
 // shortfall is how far memory is above the fit, as a share on average, in the tenth
 // of the samples with the most endpoints.
 func shortfall(used []sample, fitted []float64) float64 {
-	endpoints := func(s sample) float64 { return s.endpoints }
 	least := percentile(slices.Sorted(slices.Values(values(used, endpoints))), 0.9)
 	sum, n := 0.0, 0.0
 	for i, s := range used {
@@ -98,6 +110,7 @@ func (f *fitter) oneTerm(p Estimate, used []sample, fitted []float64) {
 // A term is a sample's value of one coefficient.
 func ones(sample) float64          { return 1 }
 func connections(s sample) float64 { return s.connections }
+func endpoints(s sample) float64   { return s.endpoints }
 func product(s sample) float64     { return s.connections * s.endpoints }
 
 // regressionOf is memory explained by terms.
@@ -135,13 +148,19 @@ func (f *fitter) quality(used []sample, fitted []float64) {
 
 // rounded is the model as a profile takes it, never below what was estimated.
 func (m law) rounded(r Report) *Model {
+	model := m.common(r)
+	model.BytesPerConnection = int64(math.Ceil(m.perConnection.Value))
+	model.BytesPerConnectionEndpoint = math.Ceil(m.perEndpoint.Value*10) / 10
+	return model
+}
+
+// common is what models of every kind say.
+func (m law) common(r Report) *Model {
 	model := &Model{
-		Base:                       int64(math.Ceil(m.base.Value/1e6) * 1e6),
-		BytesPerConnection:         int64(math.Ceil(m.perConnection.Value)),
-		BytesPerConnectionEndpoint: math.Ceil(m.perEndpoint.Value*10) / 10,
-		FittedEndpoints:            r.Endpoints,
-		IstioVersion:               r.Version,
-		Residual:                   math.Ceil(r.Residual*1000) / 1000,
+		Base:            int64(math.Ceil(m.base.Value/1e6) * 1e6),
+		FittedEndpoints: r.Endpoints,
+		IstioVersion:    r.Version,
+		Residual:        math.Ceil(r.Residual*1000) / 1000,
 	}
 	for _, e := range r.Estimates {
 		if e.Name == reconnectCost {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/meshgen/meshgen/internal/profile"
 	"github.com/meshgen/meshgen/internal/sizing"
 )
 
@@ -16,6 +17,21 @@ type memoryModel struct {
 	nSafe  string   // the formula of NSafe, %[1]s being the endpoints
 	used   string   // the formula of the memory that hot connections take
 	source string
+}
+
+// Law is the memory of one pod by the profile's model.
+func Law(m *profile.MemoryModel) sizing.Memory {
+	if m.Kind != "push" {
+		return sizing.FieldLaw{Base: &m.Base.Rat, PerConnection: &m.BytesPerConnection.Rat, PerConnectionEndpoint: &m.BytesPerConnectionEndpoint.Rat}
+	}
+	law := sizing.PushLaw{
+		Base: &m.Base.Rat, Heap: new(big.Rat), PerConnection: &m.BytesPerConnection.Rat, PerEndpoint: &m.BytesPerEndpoint.Rat,
+		Growth: &m.HeapGrowth.Rat, Message: &m.MessageBytesPerEndpoint.Rat, Visible: &m.VisibleShare.Rat,
+	}
+	if m.BytesPerWaitingMessage != nil {
+		law.Waiting = &m.BytesPerWaitingMessage.Rat
+	}
+	return law
 }
 
 // readMemory reads the memory model and adds its terms to the inputs.
@@ -31,7 +47,7 @@ func (b *builder) readMemory() {
 	}
 	b.field("k", &m.BytesPerConnectionEndpoint.Rat, "bytes/connection/endpoint", path+"bytesPerConnectionEndpoint")
 	b.memory = memoryModel{
-		law:    sizing.FieldLaw{Base: b.terms["B"].Value, PerConnection: b.terms["p"].Value, PerConnectionEndpoint: b.terms["k"].Value},
+		law:    Law(&m),
 		inputs: []string{"B", "p", "k"},
 		worst: []Term{
 			{Name: "w", Formula: "p + k*Ep", Unit: "bytes/connection"},
@@ -52,11 +68,8 @@ func (b *builder) pushModel() {
 	b.field("g", &m.HeapGrowth.Rat, "", path+"heapGrowth")
 	b.field("s", &m.MessageBytesPerEndpoint.Rat, "bytes/endpoint", path+"messageBytesPerEndpoint")
 	b.field("v", &m.VisibleShare.Rat, "", path+"visibleShare")
-	law := sizing.PushLaw{
-		Base: b.terms["B"].Value, Heap: new(big.Rat), PerConnection: b.terms["p"].Value, PerEndpoint: b.terms["b"].Value,
-		Growth: b.terms["g"].Value, Message: b.terms["s"].Value, Visible: b.terms["v"].Value,
-	}
 	model := memoryModel{
+		law:    Law(&m),
 		inputs: []string{"B", "p", "b", "g", "s", "v"},
 		worst: []Term{
 			{Name: "M", Formula: "v*s*Ep", Unit: "bytes/message"},
@@ -71,14 +84,12 @@ func (b *builder) pushModel() {
 	safe := "(h*L - B0) / w"
 	if waiting := m.BytesPerWaitingMessage; waiting != nil {
 		b.field("q", &waiting.Rat, "bytes/message", path+"bytesPerWaitingMessage")
-		law.Waiting = b.terms["q"].Value
 		model.inputs = append(model.inputs, "q")
 		model.worst = append(model.worst, Term{Name: "Q", Formula: "M / q", Unit: "messages"})
 		model.nSafe = "max(" + model.nSafe + ", (h*L - B - g*b*%[1]s - v*s*%[1]s/q*sendBuffer(v*s*%[1]s)) / (g*p))"
 		model.used = "B0 + g*p*hot + min(hot, Q)*S"
 		safe = "max(" + safe + ", (h*L - B0 - Q*S) / (g*p))"
 	}
-	model.law = law
 	model.worst = append(model.worst, Term{Name: "NSafe", Formula: safe, Unit: "connections"})
 	b.memory = model
 }

@@ -67,12 +67,26 @@ func newFitPanel(r *calibrate.Report, dots []calibrate.Dot) fitPanel {
 			p.slope = e.Value
 		}
 	}
+	if r.Push() {
+		return p.againstFitted(dots)
+	}
 	if own > 0 && p.slope > 0 {
 		own /= p.slope
 		p.label = fmt.Sprintf("connections × (endpoints + %s), millions", whole(own))
 	}
 	for _, d := range dots {
 		p.x = append(p.x, d.Connections*(d.Endpoints+own)/1e6)
+		p.y = append(p.y, d.Memory/1e6)
+	}
+	return p
+}
+
+// againstFitted is memory against what a law says that is no line over connections
+// and endpoints.
+func (p fitPanel) againstFitted(dots []calibrate.Dot) fitPanel {
+	p.label, p.base, p.slope = "memory by the model, MB", 0, 1
+	for _, d := range dots {
+		p.x = append(p.x, d.Fitted/1e6)
 		p.y = append(p.y, d.Memory/1e6)
 	}
 	return p

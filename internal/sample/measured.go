@@ -21,9 +21,10 @@ type Measured struct {
 	Step  float64 // seconds between scrapes
 	Lives float64 // hours until a pod is replaced; 0 is never
 
-	Base, PerConnection, PerEndpoint float64 // the memory model, bytes
-	ReconnectCost                    float64 // core·s
-	Quiet, Peak                      float64 // endpoints
+	Base, PerConnection, PerEndpoint float64         // the memory model, bytes
+	Push                             *calibrate.Push // of the law of the push; nil: the field's
+	ReconnectCost                    float64         // core·s
+	Quiet, Peak                      float64         // endpoints
 
 	OfPod, Drift, Shared float64 // standard deviations, as shares
 	Own                  float64 // standard deviation, bytes
@@ -49,10 +50,29 @@ func TypicalMeasured(seed uint64) Measured {
 
 // Truth is the coefficients by the names of calibrate's estimates.
 func (m Measured) Truth() map[string]float64 {
-	return map[string]float64{
-		"base": m.Base, "bytesPerConnection": m.PerConnection,
-		"bytesPerConnectionEndpoint": m.PerEndpoint, "reconnectCost": m.ReconnectCost,
+	truth := map[string]float64{"base": m.Base, "bytesPerConnection": m.PerConnection, "reconnectCost": m.ReconnectCost}
+	if m.Push != nil {
+		truth["bytesPerEndpoint"] = m.PerEndpoint
+	} else {
+		truth["bytesPerConnectionEndpoint"] = m.PerEndpoint
 	}
+	return truth
+}
+
+// law is the bytes that connections and endpoints explain.
+func (m Measured) law(connections, endpoints float64) float64 {
+	if p := m.Push; p != nil {
+		return m.Base + p.HeapGrowth*(m.PerConnection*connections+m.PerEndpoint*endpoints) + p.Buffers(connections, endpoints)
+	}
+	return m.Base + connections*(m.PerConnection+m.PerEndpoint*endpoints)
+}
+
+// TypicalPush is the same day of a mesh whose memory is what a push takes.
+func TypicalPush(seed uint64) Measured {
+	m := TypicalMeasured(seed)
+	m.PerConnection, m.PerEndpoint = 150_000, 8_000
+	m.Push = &calibrate.Push{MessageBytes: 73, VisibleShare: 1, HeapGrowth: 1.5}
+	return m
 }
 
 // endpoints rise and fall in the first half of each day, and are quiet in the other.
@@ -108,8 +128,8 @@ func (m Measured) follow(in *calibrate.Input, r *rand.Rand, name string, shared 
 		level = math.Max(5, level+r.NormFloat64()*9-0.02*(level-120))
 		drift = 0.9*drift + math.Sqrt(1-0.81)*r.NormFloat64()*m.Drift
 		share := 1 + own + drift + shared[int((at-MeasuredFrom)/3600)]
-		connections, endpoints := math.Round(level), m.endpoints(at)
-		law := m.Base + connections*(m.PerConnection+m.PerEndpoint*endpoints)
+		connections := math.Round(level)
+		law := m.law(connections, m.endpoints(at))
 		back := float64(r.IntN(1 + int(connections/2)))
 		count += back
 		used += back*m.ReconnectCost + m.Step*0.02*math.Exp(r.NormFloat64()*0.3)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/meshgen/meshgen/internal/plan"
 	"github.com/meshgen/meshgen/internal/profile"
 	"github.com/meshgen/meshgen/internal/sizing"
 )
@@ -16,26 +17,23 @@ type memory struct{ base, each, heldBase, heldEach float64 }
 // linear is the field's law at a moment: one line.
 func linear(base, each float64) memory { return memory{base, each, math.Inf(1), each} }
 
-// memoryAt is the profile's memory model at that many endpoints: sizing.FieldLaw
-// or sizing.PushLaw.
+// memoryAt is the profile's memory model at that many endpoints.
 func memoryAt(m profile.MemoryModel, endpoints int64) memory {
 	e := big.NewRat(endpoints, 1)
-	if m.Kind != "push" {
-		each := new(big.Rat).Mul(&m.BytesPerConnectionEndpoint.Rat, e)
-		return linear(float(&m.Base.Rat), float(each.Add(each, &m.BytesPerConnection.Rat)))
+	model := plan.Law(&m)
+	base := model.Peak(new(big.Rat), e)
+	law, push := model.(sizing.PushLaw)
+	if !push {
+		one := model.Peak(big.NewRat(1, 1), e)
+		return linear(float(base), float(one.Sub(one, base)))
 	}
-	law := sizing.PushLaw{
-		Base: &m.Base.Rat, Heap: new(big.Rat), PerConnection: &m.BytesPerConnection.Rat, PerEndpoint: &m.BytesPerEndpoint.Rat,
-		Growth: &m.HeapGrowth.Rat, Message: &m.MessageBytesPerEndpoint.Rat, Visible: &m.VisibleShare.Rat,
-	}
-	base := law.Peak(new(big.Rat), e)
 	buffer := sizing.SendBuffer(law.MessageBytes(e))
 	rest := new(big.Rat).Mul(law.Growth, law.PerConnection)
 	all := linear(float(base), float(new(big.Rat).Add(rest, buffer)))
-	if m.BytesPerWaitingMessage == nil {
+	if law.Waiting == nil {
 		return all
 	}
-	waiting := new(big.Rat).Quo(law.MessageBytes(e), &m.BytesPerWaitingMessage.Rat)
+	waiting := new(big.Rat).Quo(law.MessageBytes(e), law.Waiting)
 	return memory{all.base, all.each, float(base.Add(base, waiting.Mul(waiting, buffer))), float(rest)}
 }
 
