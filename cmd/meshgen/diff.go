@@ -9,24 +9,27 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/meshgen/meshgen/internal/change"
+	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/internal/manifests"
 	"github.com/meshgen/meshgen/schema"
 )
 
 // comparing is one diff command.
 type comparing struct {
-	streams
+	*reporter
 	cue             *schema.Evaluator
-	format          string
+	print           func(io.Writer, []*change.Cluster) error // nil for the formats of findings
 	chart, oldChart string
 }
 
 func newDiff(s streams, cue *schema.Evaluator) *cobra.Command {
-	d := comparing{streams: s, cue: cue}
+	d := comparing{cue: cue}
+	output := "text"
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW [PATH...]",
 		Short: "Show what a reviewer has to know of a change, the dangerous first",
@@ -44,11 +47,25 @@ checked out, fetched or executed, and no link is followed.
 
   meshgen diff HEAD .
   meshgen diff origin/main HEAD clusters
-  meshgen diff v1:clusters/eu/profile.yaml clusters/eu/profile.yaml`,
+  meshgen diff v1:clusters/eu/profile.yaml clusters/eu/profile.yaml
+
+-o sarif, github, gitlab and junit write what is of high or medium risk, each at the
+field that moved it, and the findings that came. Files of a revision are then named
+from the repository's top.`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			format := findings.Text
+			if d.print = diffFormats[output]; d.print == nil {
+				if format = findings.Format(output); !isFormat(output) {
+					return fmt.Errorf("output format %q: use text, markdown, json, sarif, github, gitlab or junit", output)
+				}
+			}
+			d.reporter = newReporter(s, format)
+			return d.close(d.run(cmd.Context(), args))
+		},
 	}
-	cmd.Flags().StringVarP(&d.format, "output", "o", "text", "text, markdown or json")
+	cmd.Flags().StringVarP(&output, "output", "o", output, "text, markdown or json; or sarif, github, gitlab or junit: what is dangerous, as findings")
+	cmd.Flags().StringVar(&output, "format", output, "the same as -o")
 	chartFlag(cmd, &d.chart)
 	cmd.Flags().StringVar(&d.oldChart, "old-chart", "", "istiod chart that OLD runs with, where it is another than NEW's")
 	return cmd
@@ -59,10 +76,6 @@ var diffFormats = map[string]func(io.Writer, []*change.Cluster) error{
 }
 
 func (d comparing) run(ctx context.Context, args []string) error {
-	print, ok := diffFormats[d.format]
-	if !ok {
-		return fmt.Errorf("output format %q: use text, markdown or json", d.format)
-	}
 	s := &sides{ctx: ctx}
 	origins, err := s.origins(args[0], args[1], args[2:])
 	if err != nil {
@@ -85,8 +98,10 @@ func (d comparing) run(ctx context.Context, args []string) error {
 		return worst.asError()
 	}
 	change.Sort(moved)
-	if err := print(d.out, moved); err != nil {
-		return err
+	if d.print != nil {
+		if err := d.print(d.out, moved); err != nil {
+			return err
+		}
 	}
 	return worse(worst, drifted).asError()
 }
@@ -123,7 +138,7 @@ func (d comparing) pairs(origins [2]*origin) ([]pair, error) {
 		}
 		members := namedInputs(d.cue, inputs)
 		if found := sameNames(members); len(found) > 0 {
-			return nil, errors.Join(d.report(found, foldersOf(members)...), invalid)
+			return nil, errors.Join(d.found(findings.Suite{Name: "profiles", Judged: []string{"schema"}, Findings: found}, foldersOf(members)...), invalid)
 		}
 		for i, m := range members {
 			p := byName[m.cluster]
@@ -184,18 +199,22 @@ func (d comparing) compareAll(ctx context.Context, pairs []pair, proofs [2]*mani
 	return moved, worst, ctx.Err()
 }
 
-// finish reports what kept a pair from being comparison, and its status.
+// finish reports what kept a pair from being compared, and its status; as findings,
+// what moved too.
 func (d comparing) finish(p pair, c comparison) status {
 	worst := clean
 	for side, o := range c.sides {
-		if o == nil {
+		if o == nil || o.status != invalid && (o.status != denied || side == 0) {
 			continue
 		}
-		if o.status == invalid || o.status == denied && side == 1 {
-			worst = worse(worst, o.status)
-			if err := d.report(o.findings, folderOf(p[side].path)); err != nil && c.err == nil {
-				c.err = err
-			}
+		worst = worse(worst, o.status)
+		if err := d.found(d.named(o.suite(member{path: p[side].path}), *p[side]), folderOf(p[side].path)); err != nil && c.err == nil {
+			c.err = err
+		}
+	}
+	if c.cluster != nil && d.print == nil {
+		if err := d.found(d.concerns(p, c)); err != nil && c.err == nil {
+			c.err = err
 		}
 	}
 	if c.err != nil {
@@ -203,6 +222,36 @@ func (d comparing) finish(p pair, c comparison) status {
 		return failed
 	}
 	return worst
+}
+
+// concerns are what moved in a pair, as findings in its new profile, or in the old
+// one of a cluster that is gone.
+func (d comparing) concerns(p pair, c comparison) findings.Suite {
+	side := 1
+	if p[1] == nil {
+		side = 0
+	}
+	o := c.sides[side]
+	s := o.suite(member{path: p[side].path})
+	s.Findings = c.cluster.Concerns(o.profile.Pos(""))
+	return d.named(s, *p[side])
+}
+
+// named has the files of a revision as they are called in the repository: who reads
+// a document has no name for the revision.
+func (d comparing) named(s findings.Suite, in input) findings.Suite {
+	if d.format == findings.Text || in.label == "" {
+		return s
+	}
+	s.Findings = slices.Clone(s.Findings)
+	for i := range s.Findings {
+		s.Findings[i].File = strings.TrimPrefix(s.Findings[i].File, in.label)
+	}
+	for file, at := range s.Sources {
+		at.File = strings.TrimPrefix(at.File, in.label)
+		s.Sources[file] = at
+	}
+	return s
 }
 
 func (p pair) path() string {

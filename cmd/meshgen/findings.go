@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshgen/meshgen/internal/change"
 	"github.com/meshgen/meshgen/internal/diag"
 	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/policies"
@@ -72,6 +73,7 @@ func (r *reporter) write() (err error) {
 		if r.all.Rules, err = policyRules(); err != nil {
 			return err
 		}
+		r.all.Rules = append(r.all.Rules, riskRules()...)
 	}
 	return findings.Write(r.document, r.format, r.all)
 }
@@ -84,10 +86,22 @@ func policyRules() ([]findings.Rule, error) {
 	var rules []findings.Rule
 	for _, p := range all {
 		rules = append(rules, findings.Rule{
-			ID: p.ID, Title: p.Title, Description: p.Description, Remedy: p.Remedy, Source: p.Source, Severity: p.Severity,
+			ID: p.ID, Title: p.Title, Description: p.Description, Remedy: p.Remedy, Source: p.Source, Severity: p.Severity, Page: "#policies",
 		})
 	}
 	return rules, nil
+}
+
+// riskRules are those by which a change is judged.
+func riskRules() []findings.Rule {
+	var rules []findings.Rule
+	for _, r := range change.Rules() {
+		rules = append(rules, findings.Rule{
+			ID: change.Concern(r.ID), Title: r.What, Description: r.Why, Severity: diag.Warning,
+			Remedy: "See that it is meant: docs/diff.md has the rules of risk", Page: "/blob/main/docs/diff.md",
+		})
+	}
+	return rules
 }
 
 // policiesOf are the ids of the policies, or of those that need no plan.

@@ -82,6 +82,7 @@ type input struct {
 	fsys         fs.FS  // that it is read from
 	name         string // there
 	prefix       string // that findings then lack
+	label        string // of a revision, with which its files begin; empty on the disk
 	beside       fs.FS  // its own folder, for the files that it names
 }
 

@@ -103,7 +103,7 @@ func (r *revision) open(at string) input {
 	if root != "." {
 		name, prefix = strings.TrimPrefix(at, root+"/"), r.label()+root+"/"
 	}
-	return input{path: r.label() + at, folder: r.label() + withSlash(folder), fsys: committed{r, root}, name: name, prefix: prefix, beside: committed{r, folder}}
+	return input{path: r.label() + at, folder: r.label() + withSlash(folder), fsys: committed{r, root}, name: name, prefix: prefix, label: r.label(), beside: committed{r, folder}}
 }
 
 // withSlash is what stands before the names in a folder.

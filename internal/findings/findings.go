@@ -65,6 +65,7 @@ type Rule struct {
 	Remedy      string        // what to do
 	Source      string        // what earned it; may be empty
 	Severity    diag.Severity // of its findings; empty where it differs
+	Page        string        // about it, from the project's own; empty for README's table of findings
 }
 
 // Write writes a report as one document of the format.

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -149,11 +150,10 @@ func sarifRuleOf(r Rule) sarifRule {
 	stage, _, _ := strings.Cut(r.ID, "/")
 	out := sarifRule{
 		ID: r.ID, ShortDescription: sarifMessage{Text: r.Title}, FullDescription: sarifMessage{Text: r.Description},
-		Help: helpOf(r), HelpURI: project + "#findings", Properties: sarifProperties{Tags: []string{stage}},
+		Help: helpOf(r), HelpURI: project + cmp.Or(r.Page, "#findings"), Properties: sarifProperties{Tags: []string{stage}},
 	}
 	if r.Severity != "" {
 		out.DefaultConfiguration = &sarifConfiguration{string(r.Severity)}
-		out.HelpURI = project + "#policies"
 	}
 	return out
 }
