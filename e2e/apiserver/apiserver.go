@@ -1,6 +1,6 @@
 // Package apiserver starts a real kube-apiserver on its etcd, both built from
-// their modules, with the CRDs of what meshgen writes: Istio's, KEDA's and
-// prometheus-operator's.
+// their modules, with the CRDs of what meshgen writes: Istio's, KEDA's,
+// prometheus-operator's and Argo CD's.
 package apiserver
 
 import (
@@ -33,6 +33,7 @@ func Start(t testing.TB, webhooks ...string) (*rest.Config, envtest.WebhookInsta
 		CRDDirectoryPaths: []string{
 			filepath.Join(ModuleDir(t, "..", "github.com/kedacore/keda/v2"), "config/crd/bases"),
 			filepath.Join(ModuleDir(t, "../apiserver/crds", "github.com/prometheus-operator/prometheus-operator"), "example/prometheus-operator-crd"),
+			filepath.Join(ModuleDir(t, "../apiserver/crds", "github.com/argoproj/argo-cd/v3"), "manifests", "crds"),
 		},
 		ErrorIfCRDPathMissing:    true,
 		WebhookInstallOptions:    envtest.WebhookInstallOptions{Paths: webhooks},

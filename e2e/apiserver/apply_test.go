@@ -37,6 +37,7 @@ func (s *server) adopt(t *testing.T, name string, p cluster.Profile) []object {
 	after = append(after, istiod(t, p.Istio.Namespace, folder+"/istiod/values.yaml", values(t, folder))...)
 	after = append(after, overlay(t, folder+"/istiod")...)
 	after = append(after, overlay(t, folder+"/mesh")...)
+	after = append(after, overlay(t, folder+"/argocd")...)
 	unique(t, after)
 
 	whole := before
@@ -70,7 +71,7 @@ func changing(objects, others []object) []object {
 }
 
 func namespaces(p cluster.Profile) []string {
-	all := map[string]bool{p.Istio.Namespace: true}
+	all := map[string]bool{p.Istio.Namespace: true, "argocd": true}
 	for _, n := range p.Namespaces {
 		all[n.Name] = true
 	}

@@ -33,6 +33,7 @@ func TestServer(t *testing.T) {
 		"first adoption":                s.firstAdoption,
 		"first adoption by Helm":        s.helmAdoption,
 		"Helm before the istiod folder": s.helmFirst,
+		"the budget under Argo CD":      s.replacedBudget,
 		"what a patch takes away":       s.fieldsLeave,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, folder) })
