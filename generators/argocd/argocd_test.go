@@ -131,27 +131,33 @@ func TestRenderFollowsTheFactsOfThePlan(t *testing.T) {
 		},
 		"the user's values files are below ours, in their order": {
 			func(p *plan.Plan) { p.ArgoCD.Values = []string{"profiles/b.yaml", "profiles/a.yaml"} }, "application-prod-istiod.yaml",
-			[]string{"          - $values/profiles/b.yaml\n          - $values/profiles/a.yaml\n          - $values/clusters/golden/prod/istiod/values.yaml\n"}, "",
+			[]string{"          - $values/profiles/b.yaml\n          - $values/profiles/a.yaml\n          - $values/clusters/golden/prod/istiod/values.yaml\n"},
+			"",
 		},
 		"istiod's replicas are its autoscaler's, and syncs respect it": {
 			nil, "application-prod-istiod.yaml",
-			[]string{"      name: istiod\n      namespace: istio-system\n      jsonPointers:\n        - /spec/replicas\n", "- ServerSideApply=true\n", "- RespectIgnoreDifferences=true\n"}, "PruneLast",
+			[]string{"      name: istiod\n      namespace: istio-system\n      jsonPointers:\n        - /spec/replicas\n", "- ServerSideApply=true\n", "- RespectIgnoreDifferences=true\n"},
+			"PruneLast",
 		},
 		"a revision is in the release and in the replicas that are ignored": {
 			func(p *plan.Plan) { p.Istiod.Deployment = "istiod-1-31" }, "application-prod-istiod.yaml",
-			[]string{"releaseName: istiod-1-31\n", "      name: istiod-1-31\n"}, "",
+			[]string{"releaseName: istiod-1-31\n", "      name: istiod-1-31\n"},
+			"",
 		},
 		"a cluster that has a name": {
 			func(p *plan.Plan) { p.ArgoCD.Server, p.ArgoCD.Name = "", "prod-eu" }, "application-prod-istiod.yaml",
-			[]string{"  destination:\n    name: prod-eu\n    namespace: istio-system\n"}, "server:",
+			[]string{"  destination:\n    name: prod-eu\n    namespace: istio-system\n"},
+			"server:",
 		},
 		"Argo CD syncs by itself where it is asked to": {
 			func(p *plan.Plan) { p.ArgoCD.Automated = true }, "application-prod-mesh-shop.yaml",
-			[]string{"    automated:\n      prune: true\n      selfHeal: true\n"}, "",
+			[]string{"    automated:\n      prune: true\n      selfHeal: true\n"},
+			"",
 		},
 		"the first namespace's scopes come after the workloads": {
 			nil, "application-prod-mesh-billing.yaml",
-			[]string{"sync-wave: \"2\"\n", "    namespace: billing\n", "    path: clusters/golden/prod/mesh/billing\n"}, "ignoreDifferences",
+			[]string{"sync-wave: \"2\"\n", "    namespace: billing\n", "    path: clusters/golden/prod/mesh/billing\n"},
+			"ignoreDifferences",
 		},
 		"the next namespace's scopes come after the first's": {
 			nil, "application-prod-mesh-shop.yaml", []string{"sync-wave: \"3\"\n"}, "",
@@ -161,15 +167,18 @@ func TestRenderFollowsTheFactsOfThePlan(t *testing.T) {
 			[]string{
 				"  sourceRepos:\n    - https://charts.example.com\n    - https://git.example.com/mesh.git\n",
 				"    - server: https://kubernetes.default.svc\n      namespace: billing\n    - server: https://kubernetes.default.svc\n      namespace: istio-system\n    - server: https://kubernetes.default.svc\n      namespace: shop\n",
-			}, "'*'",
+			},
+			"'*'",
 		},
 		"a freeze stops istiod and scopes, people's syncs too": {
 			nil, "appproject-mesh-prod.yaml",
-			[]string{"    - kind: deny\n      schedule: 1 5 19 12 *\n      duration: 6h59m\n      timeZone: UTC\n      applications:\n        - prod-istiod\n        - prod-mesh-*\n", "      manualSync: false\n"}, "syncOverrun",
+			[]string{"    - kind: deny\n      schedule: 1 5 19 12 *\n      duration: 6h59m\n      timeZone: UTC\n      applications:\n        - prod-istiod\n        - prod-mesh-*\n", "      manualSync: false\n"},
+			"syncOverrun",
 		},
 		"a freeze says for which year it is": {
 			nil, "appproject-mesh-prod.yaml",
-			[]string{"    # for 2026 alone, and cron has no year: the window stays until event sale is deleted from the profile\n", "description: 'event sale of 2026: no istiod rollout and no new scope'\n"}, "",
+			[]string{"    # for 2026 alone, and cron has no year: the window stays until event sale is deleted from the profile\n", "description: 'event sale of 2026: no istiod rollout and no new scope'\n"},
+			"",
 		},
 		"from Argo CD 3.5 on a sync that has begun may end": {
 			func(p *plan.Plan) { p.ArgoCD.Overruns = true }, "appproject-mesh-prod.yaml", []string{"      syncOverrun: true\n"}, "",
