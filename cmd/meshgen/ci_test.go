@@ -95,7 +95,7 @@ func TestGitHubAction(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			clone := cloneOf(t, root, judged...)
+			clone := cloneOf(t, root, published(t, root, judged...))
 			env := []string{"RUNNER_TEMP=" + t.TempDir(), "GITHUB_OUTPUT=" + filepath.Join(clone, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(clone, "summary")}
 			c.inputs["meshgen"] = filepath.Join(clone, "bin", "meshgen")
 			for key, value := range a.Runs.Steps[1].Env {
@@ -150,7 +150,7 @@ func TestGitLabTemplate(t *testing.T) {
 	}
 	strict(t, filepath.Join(root, "docs/ci/gitlab/meshgen.yml"), &jobs)
 	job := jobs[".meshgen"]
-	clone := cloneOf(t, root, judged...)
+	clone := cloneOf(t, root, published(t, root, judged...))
 	env := append(os.Environ(), "PATH="+filepath.Join(clone, "bin")+":"+os.Getenv("PATH"), "MESHGEN_PROFILES=examples/fleet", "MESHGEN_RENDERED=golden/fleet")
 	var statuses []int
 	runShown(t, root, clone, "echo >> golden/fleet/tokyo/PLAN.md", true)
@@ -190,7 +190,7 @@ func TestPreCommitHooks(t *testing.T) {
 				t.Fatal("no case")
 			}
 			hook := exec.Command(words[0], words[1:]...)
-			hook.Dir = cloneOf(t, root, judged...)
+			hook.Dir = cloneOf(t, root, published(t, root, judged...))
 			if printed, err := hook.CombinedOutput(); err != nil {
 				t.Errorf("%v: %v\n%s", words, err, printed)
 			}

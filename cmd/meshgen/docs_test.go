@@ -25,13 +25,14 @@ import (
 // or without (sh).
 var fence = regexp.MustCompile("(?ms)^```(console|sh)\n(.*?)^```$")
 
-// Every command that a page shows runs, in the order of the page and in one folder
-// that has what a clone has, and prints what the page shows.
+// Every command that a page shows runs, in the order of the page and in one clone,
+// and prints what the page shows.
 func TestPagesShowWhatCommandsPrint(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
+	hub := published(t, root, "examples", "golden", "docs")
 	for _, page := range pages(t, root) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +40,7 @@ func TestPagesShowWhatCommandsPrint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			clone := cloneOf(t, root, "examples", "golden", "docs")
+			clone := cloneOf(t, root, hub)
 			got := fence.ReplaceAllStringFunc(string(data), func(block string) string {
 				m := fence.FindStringSubmatch(block)
 				if m[1] == "sh" {
@@ -72,25 +73,43 @@ func pages(t *testing.T, root string) []string {
 	return all
 }
 
-// cloneOf is a folder with these folders of the repository, and bin/meshgen.
-func cloneOf(t *testing.T, root string, folders ...string) string {
+// gitConfig stands beside the repository and its clones: who commits, and that the
+// project's address is the folder of this machine.
+const gitConfig = `[user]
+	name = a
+	email = a@example.com
+[url %q]
+	insteadOf = https://github.com/meshgen/meshgen
+`
+
+// published is a repository with these folders of this one, in one commit.
+func published(t *testing.T, root string, folders ...string) string {
 	t.Helper()
-	clone := t.TempDir()
+	hub := filepath.Join(t.TempDir(), "hub")
 	for _, folder := range folders {
-		if err := os.CopyFS(filepath.Join(clone, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
+		if err := os.CopyFS(filepath.Join(hub, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
 			t.Fatal(err)
 		}
+	}
+	put(t, filepath.Join(hub, ".gitignore"), []byte("/bin/\n"))
+	put(t, filepath.Join(hub, "..", "gitconfig"), fmt.Appendf(nil, gitConfig, hub))
+	runShown(t, root, hub, "git init -q -b main && git add . && git commit -q -m one", true)
+	return hub
+}
+
+// cloneOf is a clone that stands beside the repository, with bin/meshgen as make
+// builds it.
+func cloneOf(t *testing.T, root, hub string) string {
+	t.Helper()
+	clone, err := os.MkdirTemp(filepath.Dir(hub), "clone-")
+	if err != nil {
+		t.Fatal(err)
 	}
 	program, err := exec.LookPath("meshgen")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(clone, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(program, filepath.Join(clone, "bin", "meshgen")); err != nil {
-		t.Fatal(err)
-	}
+	runShown(t, root, clone, "git clone -q "+hub+" . && mkdir bin && ln -s "+program+" bin/meshgen", true)
 	return clone
 }
 
@@ -133,7 +152,7 @@ func runShown(t *testing.T, root, clone, command string, mustSucceed bool) strin
 		}
 	}
 	shell := exec.Command("sh", "-c", command)
-	shell.Dir = clone
+	shell.Dir, shell.Env = clone, append(os.Environ(), "GIT_CONFIG_GLOBAL="+filepath.Join(clone, "..", "gitconfig"))
 	printed, err := shell.CombinedOutput()
 	if mustSucceed && err != nil {
 		t.Errorf("%s: %v\n%s", command, err, printed)
