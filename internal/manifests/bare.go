@@ -17,7 +17,7 @@ import (
 // one object of each shape.
 func (c chunk) proveBare() error {
 	for _, p := range c.parts {
-		for _, change := range p.changes(p.ref().name, c.istiod) {
+		for _, change := range p.changes(p.ref().name, c.serverAddress) {
 			if !c.samples[change.ref] {
 				continue
 			}

@@ -196,7 +196,7 @@ func (j *baseJudge) compare(after []baseObject, components map[string]*component
 	var objects []Object
 	for _, namespace := range slices.Sorted(maps.Keys(components)) {
 		for _, p := range parts[namespace] {
-			for _, change := range p.changes(j.built(p.ref()).name, j.in.Plan.Istiod) {
+			for _, change := range p.changes(j.built(p.ref()).name, j.in.Plan.Istiod.ServerAddress) {
 				object, err := j.settle(p, change, was, is)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", components[namespace].where(change.ref), err)

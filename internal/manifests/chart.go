@@ -38,6 +38,7 @@ type Builder struct {
 	renders  *recent[map[string]string] // what the templates print, by release and values
 	decoded  *recent[[]map[string]any]  // the objects in what a template printed, by the text
 	builds   *recent[[]map[string]any]  // what kustomize builds, by its files
+	chunks   *recent[[]Object]          // of Components, proven, by what that depends on
 }
 
 func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
@@ -45,6 +46,7 @@ func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
 		chart: c, minor: minor, standIns: s,
 		proofs: newRecent[[]deadKey](64), renders: newRecent[map[string]string](16),
 		decoded: newRecent[[]map[string]any](256), builds: newRecent[[]map[string]any](64),
+		chunks: newRecent[[]Object](64),
 	}
 }
 

@@ -148,7 +148,7 @@ func (c *component) complete() error {
 func (c *component) judgeExtra(parts []part) error {
 	left := maps.Clone(c.touches)
 	for _, p := range parts {
-		for _, change := range p.changes("", plan.Istiod{}) {
+		for _, change := range p.changes("", "") {
 			for _, name := range c.files[change.ref] {
 				delete(left, name)
 			}
@@ -167,7 +167,7 @@ func (c *component) of(parts []part) (types.Kustomization, map[string][]byte) {
 	k.Resources, k.Patches = nil, nil
 	files := map[string][]byte{}
 	for _, p := range parts {
-		for _, change := range p.changes("", plan.Istiod{}) {
+		for _, change := range p.changes("", "") {
 			for _, name := range c.files[change.ref] {
 				files[name] = c.data[name]
 				if patch, ok := c.patches[name]; ok {

@@ -300,7 +300,7 @@ func (a *application) withoutOurs(w workload, b *base) {
 	}
 	for _, o := range b.index[a.placed(w.scaledObject())] {
 		triggers, _ := at(o.object, "spec", "triggers").([]any)
-		for _, owned := range w.scalingChange("", a.in.Plan.Istiod).owned {
+		for _, owned := range w.scalingChange("", a.in.Plan.Istiod.ServerAddress).owned {
 			ours, ok := owned.want.(appended)
 			if !ok || len(ours) > len(triggers) {
 				continue
@@ -361,7 +361,7 @@ func (a *application) settle(touched, after []baseObject, here map[string]*compo
 	parts := partsOf(a.in.Plan)
 	for _, namespace := range slices.Sorted(maps.Keys(here)) {
 		for _, p := range parts[namespace] {
-			for _, c := range p.changes(p.ref().name, a.in.Plan.Istiod) {
+			for _, c := range p.changes(p.ref().name, a.in.Plan.Istiod.ServerAddress) {
 				it := a.find(a.judge.built(c.ref))
 				switch {
 				case it == nil || c.effect == spared || c.effect == added:

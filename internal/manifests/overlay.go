@@ -42,8 +42,8 @@ func (b *Builder) proveComponents(p *plan.Plan, components map[string]*component
 		for some := range slices.Chunk(parts[namespace], partsABuild) {
 			first := len(chunks) == 0 || chunks[len(chunks)-1].component != c
 			chunks = append(chunks, chunk{
-				component: c, parts: some, first: first, istiod: p.Istiod,
-				hostile: b.standIns["hostile"], bare: b.standIns["bare"], builds: b.builds,
+				component: c, parts: some, first: first, serverAddress: p.Istiod.ServerAddress,
+				hostile: b.standIns["hostile"], bare: b.standIns["bare"],
 			})
 		}
 	}
@@ -53,7 +53,7 @@ func (b *Builder) proveComponents(p *plan.Plan, components map[string]*component
 		}
 	}
 	sample(chunks)
-	return proveAll(chunks)
+	return b.proveAll(chunks)
 }
 
 // sample picks the first object of each shape of change: over a bare stand-in all
@@ -64,7 +64,7 @@ func sample(chunks []chunk) {
 		c := &chunks[i]
 		c.samples = map[ref]bool{}
 		for _, p := range c.parts {
-			for _, change := range p.changes(p.ref().name, c.istiod) {
+			for _, change := range p.changes(p.ref().name, c.serverAddress) {
 				if s := change.shape(); change.effect == patched && !seen[s] {
 					seen[s], c.samples[change.ref] = true, true
 				}
@@ -78,14 +78,14 @@ func componentFolder(cluster, namespace string) string {
 }
 
 // proveAll proves as many chunks at a time as there are cores.
-func proveAll(chunks []chunk) ([]Object, error) {
+func (b *Builder) proveAll(chunks []chunk) ([]Object, error) {
 	objects, errs := make([][]Object, len(chunks)), make([]error, len(chunks))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	for i, c := range chunks {
 		slots <- struct{}{}
 		group.Go(func() {
-			objects[i], errs[i] = c.prove()
+			objects[i], errs[i] = c.proven(b.chunks)
 			<-slots
 		})
 	}
@@ -99,9 +99,56 @@ type chunk struct {
 	parts         []part
 	first         bool         // of its namespace: bystanders stand beside it
 	samples       map[ref]bool // the objects that are proven over bare stand-ins too
-	istiod        plan.Istiod
+	serverAddress string       // Prometheus
 	hostile, bare standIns
-	builds        *recent[[]map[string]any]
+}
+
+// proven is what prove proves, once for clusters that have the chunk in common.
+// What failed is proven again: its error is to name the cluster's own files.
+func (c chunk) proven(known *recent[[]Object]) ([]Object, error) {
+	key, err := c.key()
+	if err != nil {
+		return nil, err
+	}
+	shared, err := known.of(key, func() ([]Object, error) {
+		objects, err := c.prove()
+		for i := range objects {
+			objects[i].File = strings.TrimPrefix(objects[i].File, c.component.folder)
+		}
+		return objects, err
+	})
+	if err != nil {
+		return c.prove()
+	}
+	objects := slices.Clone(shared)
+	for i := range objects {
+		objects[i].File = c.component.folder + objects[i].File
+	}
+	return objects, nil
+}
+
+// key is all that the proof depends on but for the stand-ins, which are the
+// builder's, and the folder, which only names files.
+func (c chunk) key() (string, error) {
+	kustomization, files := c.component.of(c.parts)
+	var workloads []plan.Workload
+	var routes []plan.Route
+	var samples []string
+	for _, p := range c.parts {
+		if p.route != nil {
+			routes = append(routes, p.route.Route)
+		} else {
+			workloads = append(workloads, p.workload.Workload)
+		}
+	}
+	for r := range c.samples {
+		samples = append(samples, r.String())
+	}
+	slices.Sort(samples)
+	data, err := json.Marshal([]any{
+		kustomization, c.component.namespace, c.component.bases, workloads, routes, samples, c.first, c.serverAddress,
+	})
+	return digest(string(data), digestOf(files)), err
 }
 
 // prove holds the parts of the Component over both ends of what users have.
@@ -123,7 +170,7 @@ func (c chunk) proveHostile() ([]Object, error) {
 	}
 	var objects []Object
 	for _, p := range c.parts {
-		for _, change := range p.changes(proofPrefix+p.ref().name, c.istiod) {
+		for _, change := range p.changes(proofPrefix+p.ref().name, c.serverAddress) {
 			object := after[change.ref]
 			delete(after, change.ref)
 			if err := change.judge(before[change.ref], object); err != nil {
@@ -211,7 +258,7 @@ func (c chunk) build(standIns []map[string]any) (map[ref]map[string]any, error) 
 	if err := writeFiles(disk, "/", files); err != nil {
 		return nil, err
 	}
-	built, err := c.builds.of(digestOf(files), func() ([]map[string]any, error) { return kustomized(disk, "/overlay") })
+	built, err := kustomized(disk, "/overlay")
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +269,7 @@ func (c chunk) build(standIns []map[string]any) (map[ref]map[string]any, error) 
 		if !ok {
 			return nil, fmt.Errorf("%s has not the prefix that the overlay puts before every name", at)
 		}
-		after[at.named(name)] = deepCopy(object)
+		after[at.named(name)] = object
 	}
 	return after, nil
 }
@@ -244,8 +291,7 @@ func kustomized(disk filesys.FileSystem, folder string) ([]map[string]any, error
 	return objects, nil
 }
 
-// files are the overlay, with stand-ins as the bases are, and the Component. They
-// are all that a build depends on, and are the same in clusters that are.
+// files are the overlay, with stand-ins as the bases are, and the Component.
 func (c chunk) files(standIns []map[string]any) (map[string][]byte, error) {
 	kustomization, patches := c.component.of(c.parts)
 	overlay := types.Kustomization{Resources: []string{"stand-ins.yaml"}, Components: []string{"../component"}, NamePrefix: proofPrefix}

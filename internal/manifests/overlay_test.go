@@ -359,6 +359,41 @@ func TestALargeNamespaceIsProvenInParts(t *testing.T) {
 	}
 }
 
+// What one cluster has proven counts for another that is alike but for its name,
+// and for no other: each is proven as by a Builder of its own.
+func TestAChunkIsSharedByClustersThatAreAlike(t *testing.T) {
+	builder := open(t, "")
+	for _, c := range []struct {
+		cluster, server string
+		fault           bool
+	}{
+		{"one", "http://prometheus:9090", false},
+		{"two", "http://prometheus:9090", false},
+		{"three", "http://other:9090", false},
+		{"four", "http://prometheus:9090", true},
+		{"five", "http://prometheus:9090", true},
+	} {
+		p, files := scaled(), patches(t)
+		p.Cluster, p.Istiod.ServerAddress = c.cluster, c.server
+		if c.fault {
+			mutation{"service-cart.yaml", "PreferSameZone", "PreferClose"}.apply(t, files)
+		}
+		own := map[string]string{}
+		for name, data := range files {
+			own[c.cluster+strings.TrimPrefix(name, "mesh")] = data
+		}
+		in := Input{Plan: p, Tree: treeOf(t, own), Pos: position}
+		want, _, alone := open(t, "").overlays(in)
+		got, _, err := builder.overlays(in)
+		if fmt.Sprint(err) != fmt.Sprint(alone) || (err == nil) != (c.cluster == "one" || c.cluster == "two") {
+			t.Errorf("%s: got %v, alone %v", c.cluster, err, alone)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-alone +in a fleet):\n%s", c.cluster, diff)
+		}
+	}
+}
+
 // BenchmarkComponents proves Components of namespaces of this many services,
 // each with a Deployment, a Service, a ScaledObject and an HPA taken over.
 func BenchmarkComponents(b *testing.B) {
@@ -368,6 +403,7 @@ func BenchmarkComponents(b *testing.B) {
 		in := Input{Plan: p, Tree: treeOf(b, files), Pos: position}
 		b.Run(fmt.Sprintf("services=%d", n), func(b *testing.B) {
 			for b.Loop() {
+				builder.chunks = newRecent[[]Object](64) // as if no cluster before had them
 				if _, _, err := builder.overlays(in); err != nil {
 					b.Fatal(err)
 				}

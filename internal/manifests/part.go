@@ -114,7 +114,7 @@ var (
 
 // changes are what the part does to every object that it knows of. target is the
 // name that the workload has in the build.
-func (p part) changes(target string, istiod plan.Istiod) []change {
+func (p part) changes(target, serverAddress string) []change {
 	if p.route != nil {
 		return []change{p.route.change()}
 	}
@@ -122,7 +122,7 @@ func (p part) changes(target string, istiod plan.Istiod) []change {
 	if p.workload.Scaling == nil {
 		return all
 	}
-	all = append(all, p.workload.scalingChange(target, istiod))
+	all = append(all, p.workload.scalingChange(target, serverAddress))
 	if hpa := p.workload.hpa(); hpa != (ref{}) {
 		all = append(all, change{ref: hpa, effect: removed})
 	}
@@ -169,7 +169,7 @@ func anyMap(labels map[string]string) map[string]any {
 }
 
 // scalingChange is the ScaledObject, or what is put on the one that runs.
-func (w workload) scalingChange(target string, istiod plan.Istiod) change {
+func (w workload) scalingChange(target, serverAddress string) change {
 	s := w.Scaling
 	c := change{w.scaledObject(), added, []owned{
 		{[]any{"spec", "scaleTargetRef", "name"}, target},
@@ -181,7 +181,7 @@ func (w workload) scalingChange(target string, istiod plan.Istiod) change {
 	}
 	var triggers []any
 	for _, t := range s.Triggers {
-		triggers = append(triggers, triggerOf(t, istiod.ServerAddress))
+		triggers = append(triggers, triggerOf(t, serverAddress))
 	}
 	if s.Extends {
 		c.effect = patched
