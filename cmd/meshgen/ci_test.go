@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,72 +69,122 @@ func TestGitHubAction(t *testing.T) {
 	if a.Runs.Using != "composite" || len(a.Runs.Steps) != 2 || a.Runs.Steps[0].If != "inputs.meshgen == ''" {
 		t.Fatalf("%+v", a.Runs)
 	}
+	hub := published(t, root, judged...)
+	const moved = "sed -i 's/connections: 3600/connections: 3000/' examples/clusters/bigsale/profile.yaml && git commit -qam two"
+	const invalid = "sed -i 's/memory: 800Mi/memory: much/' examples/clusters/bigsale/profile.yaml && git commit -qam two"
 	for name, c := range map[string]struct {
-		inputs      map[string]string
-		change      string
-		status      string
-		out, notOut string
+		inputs          map[string]string
+		change          string
+		status, changed string
+		out, notOut     string // annotations
+		summary         string
 	}{
 		"profiles alone are judged": {
-			inputs: map[string]string{"profiles": "examples/fleet\nexamples/clusters/bigsale\n"},
-			status: "0", out: "bigsale: valid\n", notOut: "diff",
+			inputs: map[string]string{"mode": "validate", "profiles": "examples/fleet\nexamples/clusters/bigsale\n"},
+			status: "0", changed: "false", out: "::warning file=examples/clusters/bigsale/profile.yaml,line=50,", summary: "\nbigsale: valid\n",
 		},
 		"a shard has its part": {
-			inputs: map[string]string{"profiles": "examples/fleet", "shard": "2/3"},
-			status: "0", out: "tokyo: valid\n", notOut: "seoul",
+			inputs: map[string]string{"mode": "validate", "profiles": "examples/fleet", "shard": "2/3"},
+			status: "0", changed: "false", summary: "~~~~~~~~\ntokyo: valid\n~~~~~~~~\n",
+		},
+		"what is wrong is shown at its line": {
+			inputs: map[string]string{"mode": "validate", "profiles": "examples/clusters/bigsale"}, change: invalid,
+			status: "4", changed: "false", out: "::error file=examples/clusters/bigsale/profile.yaml,line=", summary: "~~~~~~~~\n",
 		},
 		"what was rendered is as it was": {
 			inputs: map[string]string{"profiles": "examples/fleet", "rendered": "golden/fleet"},
-			status: "0", notOut: "valid",
+			status: "0", changed: "false", summary: "~~~~~~~~\n~~~~~~~~\n",
 		},
 		"a drift is shown": {
-			inputs: map[string]string{"profiles": "examples/fleet", "rendered": "golden/fleet"},
-			change: "echo >> golden/fleet/seoul/PLAN.md",
-			status: "2", out: "--- ",
+			inputs: map[string]string{"profiles": "examples/fleet", "rendered": "golden/fleet"}, change: "echo >> golden/fleet/seoul/PLAN.md",
+			status: "2", changed: "true", summary: "\n--- ",
 		},
-		"an input is no program": {
-			inputs: map[string]string{"profiles": "examples/fleet; touch stolen\n$(touch stolen)"},
-			status: "1", notOut: "valid",
+		"a change that is read breaks nothing": {
+			inputs: map[string]string{"mode": "diff", "profiles": "examples"}, change: moved,
+			status: "0", changed: "true", out: "::warning ", summary: "<!-- meshgen diff -->",
+		},
+		"no change has no summary": {
+			inputs: map[string]string{"mode": "diff", "profiles": "examples/fleet"}, change: moved,
+			status: "0", changed: "false",
+		},
+		"a change that is not valid fails": {
+			inputs: map[string]string{"mode": "diff", "profiles": "examples"}, change: invalid,
+			status: "4", changed: "false", out: "::error file=examples/clusters/bigsale/profile.yaml,line=",
+		},
+		"a base that is not there fails": {
+			inputs: map[string]string{"mode": "diff", "profiles": "examples/fleet", "base-ref": "v9"},
+			status: "1", changed: "false",
+		},
+		"an input is no program and no flag": {
+			inputs: map[string]string{"mode": "validate", "profiles": "--help\nexamples/fleet; touch stolen\n$(touch stolen)"},
+			status: "1", changed: "false", out: "::error title=meshgen::stat --help: no such file", summary: "stat --help: no such file",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			clone := cloneOf(t, root, published(t, root, judged...))
-			env := []string{"RUNNER_TEMP=" + t.TempDir(), "GITHUB_OUTPUT=" + filepath.Join(clone, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(clone, "summary")}
+			t.Parallel()
+			clone, temp := cloneOf(t, root, hub), t.TempDir()
+			env := []string{"RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + filepath.Join(temp, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary")}
 			c.inputs["meshgen"] = filepath.Join(clone, "bin", "meshgen")
-			for key, value := range a.Runs.Steps[1].Env {
-				env = append(env, key+"="+inputExpression.ReplaceAllStringFunc(value, func(x string) string {
-					name := inputExpression.FindStringSubmatch(x)[1]
-					if given, ok := c.inputs[name]; ok {
-						return given
-					}
-					if _, known := a.Inputs[name]; !known {
-						t.Errorf("the action has no input %s", name)
-					}
-					return a.Inputs[name].Default
-				}))
-			}
+			env = append(env, a.environment(t, c.inputs)...)
 			if c.change != "" {
 				runShown(t, root, clone, c.change, true)
 			}
 			shell := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", a.Runs.Steps[1].Run)
 			shell.Dir, shell.Env = clone, append(os.Environ(), env...)
 			printed, _ := shell.Output()
-			output, err := os.ReadFile(filepath.Join(clone, "output"))
-			if err != nil || string(output) != "status="+c.status+"\n" {
-				t.Errorf("outputs %q, %v, want status %s; printed %s", output, err, c.status, printed)
+			if code := strconv.Itoa(shell.ProcessState.ExitCode()); code != c.status {
+				t.Errorf("exit status %s, want %s", code, c.status)
 			}
-			if !strings.Contains(string(printed), c.out) || c.notOut != "" && strings.Contains(string(printed), c.notOut) {
-				t.Errorf("printed %q, want %q and not %q", printed, c.out, c.notOut)
+			sarif, summary := filepath.Join(temp, "meshgen.sarif"), filepath.Join(temp, "meshgen.md")
+			want := "status=" + c.status + "\nchanged=" + c.changed + "\nsarif-path=" + sarif + "\nsummary-path=" + summary + "\n"
+			if diff := cmp.Diff(want, text(t, filepath.Join(temp, "output"))); diff != "" {
+				t.Errorf("outputs (-want +got):\n%s", diff)
 			}
-			summary, err := os.ReadFile(filepath.Join(clone, "summary"))
-			if err != nil || string(summary) != "```\n"+string(printed)+"```\n" {
-				t.Errorf("summary %q, %v", summary, err)
+			if !strings.Contains(string(printed), c.out) || c.out == "" && len(printed) > 0 {
+				t.Errorf("printed %q, want %q", printed, c.out)
+			}
+			if got := text(t, summary); !strings.Contains(got, c.summary) || c.summary == "" && got != "" || got != text(t, filepath.Join(temp, "summary")) {
+				t.Errorf("summary %q, want %q", got, c.summary)
+			}
+			var document struct{ Version string }
+			if err := json.Unmarshal([]byte(text(t, sarif)), &document); err != nil || document.Version != "2.1.0" {
+				t.Errorf("SARIF %+v, %v", document, err)
 			}
 			if _, err := os.Stat(filepath.Join(clone, "stolen")); err == nil {
 				t.Error("an input was run")
 			}
 		})
 	}
+}
+
+// environment is what the step that judges gets for these inputs.
+func (a action) environment(t *testing.T, inputs map[string]string) []string {
+	t.Helper()
+	for name := range inputs {
+		if _, known := a.Inputs[name]; !known {
+			t.Errorf("the action has no input %s", name)
+		}
+	}
+	var env []string
+	for key, value := range a.Runs.Steps[1].Env {
+		env = append(env, key+"="+inputExpression.ReplaceAllStringFunc(value, func(x string) string {
+			name := inputExpression.FindStringSubmatch(x)[1]
+			if given, ok := inputs[name]; ok {
+				return given
+			}
+			return a.Inputs[name].Default
+		}))
+	}
+	return env
+}
+
+func text(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // The jobs of the template write together what one run writes.
@@ -147,18 +200,45 @@ func TestGitLabTemplate(t *testing.T) {
 		}
 		Variables map[string]string
 		Script    []string
+		Artifacts struct {
+			When    string
+			Reports struct {
+				CodeQuality string `yaml:"codequality"`
+				JUnit       string `yaml:"junit"`
+			}
+		}
 	}
 	strict(t, filepath.Join(root, "docs/ci/gitlab/meshgen.yml"), &jobs)
 	job := jobs[".meshgen"]
 	clone := cloneOf(t, root, published(t, root, judged...))
 	env := append(os.Environ(), "PATH="+filepath.Join(clone, "bin")+":"+os.Getenv("PATH"), "MESHGEN_PROFILES=examples/fleet", "MESHGEN_RENDERED=golden/fleet")
 	var statuses []int
+	var clusters []string
 	runShown(t, root, clone, "echo >> golden/fleet/tokyo/PLAN.md", true)
 	for _, node := range []string{"1", "2", "3"} {
 		shell := exec.Command("sh", "-ec", strings.Join(job.Script, "\n"))
 		shell.Dir, shell.Env = clone, append(env, "CI_NODE_INDEX="+node, "CI_NODE_TOTAL=3")
 		_, _ = shell.Output()
 		statuses = append(statuses, shell.ProcessState.ExitCode())
+		var quality []any
+		if err := json.Unmarshal([]byte(text(t, filepath.Join(clone, job.Artifacts.Reports.CodeQuality))), &quality); err != nil {
+			t.Errorf("node %s: %v", node, err)
+		}
+		var suites struct {
+			XMLName xml.Name `xml:"testsuites"`
+			Suites  []struct {
+				Name string `xml:"name,attr"`
+			} `xml:"testsuite"`
+		}
+		if err := xml.Unmarshal([]byte(text(t, filepath.Join(clone, job.Artifacts.Reports.JUnit))), &suites); err != nil {
+			t.Errorf("node %s: %v", node, err)
+		}
+		for _, s := range suites.Suites {
+			clusters = append(clusters, s.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"seoul", "singapore", "tokyo"}, slices.Sorted(slices.Values(clusters))); diff != "" || job.Artifacts.When != "always" {
+		t.Errorf("clusters of the reports, kept %s (-want +got):\n%s", job.Artifacts.When, diff)
 	}
 	if diff := cmp.Diff([]int{0, 2, 0}, statuses); diff != "" {
 		t.Errorf("tokyo, in shard 2, has drifted (-want +got):\n%s", diff)
@@ -277,8 +357,10 @@ func TestFleetPageMatrices(t *testing.T) {
 		if yaml.Unmarshal(m[1], &workflow) != nil || len(workflow.Jobs) == 0 {
 			continue
 		}
-		matrices++
 		for _, job := range workflow.Jobs {
+			if len(job.Strategy.Matrix.Shard) > 0 {
+				matrices++
+			}
 			seen := map[uint64]bool{}
 			for _, text := range job.Strategy.Matrix.Shard {
 				var s shard
@@ -287,12 +369,23 @@ func TestFleetPageMatrices(t *testing.T) {
 				}
 				seen[s.index] = true
 			}
-			if len(seen) != len(job.Strategy.Matrix.Shard) || len(seen) < 2 {
+			if len(seen) != len(job.Strategy.Matrix.Shard) || len(seen) == 1 {
 				t.Errorf("shards %v", job.Strategy.Matrix.Shard)
 			}
-			for name := range job.Steps[len(job.Steps)-1].With {
-				if _, ok := a.Inputs[name]; !ok {
-					t.Errorf("the action has no input %s", name)
+			ours := 0
+			for _, step := range job.Steps {
+				if !strings.Contains(step.Uses, "/docs/ci/github@") {
+					continue
+				}
+				ours++
+				a.environment(t, step.With)
+			}
+			if ours != 1 {
+				t.Errorf("the action is used %d times", ours)
+			}
+			for _, m := range regexp.MustCompile(`steps\.meshgen\.outputs\.([a-z-]+)`).FindAllStringSubmatch(string(m[1]), -1) {
+				if _, ok := a.Outputs[m[1]]; !ok {
+					t.Errorf("the action has no output %s", m[1])
 				}
 			}
 		}

@@ -187,6 +187,8 @@ func TestGeneratedPages(t *testing.T) {
 type field struct {
 	Ref         string            `json:"$ref"`
 	Type        string            `json:"type"`
+	Enum        []any             `json:"enum"`
+	Const       any               `json:"const"`
 	Description string            `json:"description"`
 	Default     any               `json:"default"`
 	Properties  map[string]*field `json:"properties"`
@@ -212,7 +214,7 @@ func profilePage(t *testing.T) string {
 Generated from the schema by ` + "`make golden`" + `. A field in **bold** is required where its parent is there. ` + "`[]`" + ` is an item
 of a list, ` + "`{}`" + ` a value of a map. ` + "`validate`" + ` knows the rules between fields too.
 `)
-	p := fieldPage{defs: root.Defs, out: &page}
+	p := fieldPage{t: t, defs: root.Defs, out: &page}
 	p.section("metadata", p.resolve(root.Properties["metadata"]))
 	spec := p.resolve(root.Properties["spec"])
 	for _, name := range slices.Sorted(maps.Keys(spec.Properties)) {
@@ -222,6 +224,7 @@ of a list, ` + "`{}`" + ` a value of a map. ` + "`validate`" + ` knows the rules
 }
 
 type fieldPage struct {
+	t    *testing.T
 	defs map[string]*field
 	out  *strings.Builder
 }
@@ -272,6 +275,9 @@ func (p fieldPage) row(path string, f *field, required bool) {
 	if accepts == "" {
 		accepts = p.kind(f)
 	}
+	if accepts == "" || what == "" {
+		p.t.Errorf("the schema does not say what %s is (%q), or what it accepts (%q)", path, what, accepts)
+	}
 	name := "`" + path + "`"
 	if required {
 		name = "**" + name + "**"
@@ -288,6 +294,11 @@ func (p fieldPage) row(path string, f *field, required bool) {
 func (p fieldPage) kind(f *field) string {
 	shape := p.resolve(f)
 	switch {
+	case shape.Const != nil:
+		return quoted(shape.Const)
+	case shape.Enum != nil:
+		last := len(shape.Enum) - 1
+		return quoted(shape.Enum[:last]...) + " or " + quoted(shape.Enum[last])
 	case shape.Items != nil:
 		return "a list"
 	case shape.Properties != nil || shape.Each != nil && shape.Type == "object":
@@ -296,6 +307,15 @@ func (p fieldPage) kind(f *field) string {
 		return "true or false"
 	}
 	return shape.Type
+}
+
+// quoted are values as a profile has them.
+func quoted(values ...any) string {
+	var all []string
+	for _, value := range values {
+		all = append(all, fmt.Sprintf("`%v`", value))
+	}
+	return strings.Join(all, ", ")
 }
 
 // cell is a text that a table can hold.

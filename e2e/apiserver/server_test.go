@@ -28,6 +28,7 @@ import (
 func TestServer(t *testing.T) {
 	s := start(t)
 	t.Run("every example is applied", s.examples)
+	t.Run("the first change of the README", s.firstChange)
 	folder := cluster.Render(t, adopted)
 	for name, part := range map[string]func(*testing.T, string){
 		"first adoption":                s.firstAdoption,
