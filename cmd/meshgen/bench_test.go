@@ -100,7 +100,7 @@ func reviewAnew(o *outcome) error {
 	if err != nil {
 		return err
 	}
-	return review.Render(o.profile, o.plan, o.findings, o.excepted, tree)
+	return review.Render(o.profile, o.plan, o.ofProfile(), o.excepted, tree)
 }
 
 func none(bad bool) error {

@@ -16,7 +16,8 @@ func newBuild(s streams, cue *schema.Evaluator) *cobra.Command {
 		Use:   "build PROFILE",
 		Short: "Print the objects that are applied, as kustomize build does, and write nothing",
 		Long: `build runs every stage and prints the objects that are applied beside the istiod
-chart: ScaledObjects, the PodDisruptionBudget, Sidecars. With --base it prints all
+chart: ScaledObjects, the PodDisruptionBudget, Sidecars. Applications and their
+project are left out: they apply the files of render. With --base it prints all
 objects of that kustomization too, patched. Without it patches have no objects, are
 left out, and a warning says so. Nothing is printed unless each stage was clean.`,
 		Args: cobra.ExactArgs(1),

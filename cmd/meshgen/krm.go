@@ -20,9 +20,9 @@ func newKRM(s streams, cue *schema.Evaluator) *cobra.Command {
 		Long: `krm reads a ResourceList from standard input, as kustomize and kpt write it, with
 the cluster profile as its functionConfig. Items that the plan decides on are
 patched, HPAs that are taken over go, and ScaledObjects, the PodDisruptionBudget
-and Sidecars are added, once every stage from schema to policies was clean; the
-policies judge what comes out. What was found is in results, and on standard
-error. Where something is an error, the items come out as they came in, and the
+and Sidecars are added, but no Applications, once every stage from schema to
+policies was clean; the policies judge what comes out. What was found is in
+results, and on standard error. Where something is an error, the items come out as they came in, and the
 exit status is not 0. What krm has printed it can read again: nothing changes.
 
 Items are called what they are called in the cluster. A namespace of which there

@@ -8,6 +8,7 @@ import (
 	"path"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,7 +151,14 @@ func (w *worker) walk(ctx context.Context, path, base string, proofs *manifests.
 			return o, err
 		}
 	}
-	return o, review.Render(o.profile, o.plan, o.findings, o.excepted, o.tree)
+	return o, review.Render(o.profile, o.plan, o.ofProfile(), o.excepted, o.tree)
+}
+
+// ofProfile are the findings that depend on the profile alone, which files may have.
+// The proof's depend on --chart and --base too: a drift check with another chart
+// than the render had must not find a difference.
+func (o *outcome) ofProfile() diag.List {
+	return slices.DeleteFunc(slices.Clone(o.findings), func(f diag.Finding) bool { return strings.HasPrefix(f.ID, "manifests/") })
 }
 
 // judge holds the objects against the policies, but for what the profile excepts.

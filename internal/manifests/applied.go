@@ -23,7 +23,7 @@ func (b *Builder) Applied(in Input) ([]byte, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := generatedOf(folders)
+	all, err := generatedOf(in.Plan.Cluster, folders)
 	if err != nil {
 		return nil, nil, err
 	}

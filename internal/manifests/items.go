@@ -57,7 +57,7 @@ func (in Input) apply(l *ResourceList) (*application, error) {
 	if a.components, err = componentsOf(folders, in.Plan.Bases); err != nil {
 		return nil, err
 	}
-	if a.generated, err = generatedOf(folders); err != nil {
+	if a.generated, err = generatedOf(in.Plan.Cluster, folders); err != nil {
 		return nil, err
 	}
 	if err := a.take(l); err != nil {
@@ -105,10 +105,14 @@ const pathAnnotation = "config.kubernetes.io/path"
 var managedBy = []any{"metadata", "labels", "app.kubernetes.io/managed-by"}
 
 // generatedOf are the whole objects of the cluster's folders, in the order of
-// folders and kustomizations.
-func generatedOf(folders map[string]*folder) ([]whole, error) {
+// folders and kustomizations; not the Applications, which apply the files that were
+// rendered, and would make a second owner of what is applied from here.
+func generatedOf(cluster string, folders map[string]*folder) ([]whole, error) {
 	var all []whole
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		if name == cluster+"/argocd" {
+			continue
+		}
 		for _, resource := range folders[name].kustomization.Resources {
 			g, err := folders[name].generated(resource)
 			if err != nil {
