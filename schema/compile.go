@@ -80,6 +80,8 @@ type shape struct {
 	choices  []string // of an enumeration
 	expect   string
 	hint     string
+	unit     string            // of quantities cores or bytes, of durations time
+	meant    map[string]string // what is meant by words that are none of the choices
 	doc      string
 }
 
@@ -100,7 +102,8 @@ func (d *deriver) shape(v cue.Value) *shape {
 		}
 		s := &shape{value: v, id: id, kinds: v.IncompleteKind()}
 		d.known[id] = s
-		s.expect, s.hint = attributes(v)
+		s.expect, s.hint, s.unit = attribute(v, "expect"), attribute(v, "hint"), attribute(v, "unit")
+		s.meant = meanings(v)
 		d.judge(s)
 		d.descend(s)
 	}
@@ -128,16 +131,26 @@ func (d *deriver) judge(s *shape) {
 	}
 }
 
-func attributes(v cue.Value) (expect, hint string) {
+// attribute is what the attribute of that name says of a value, or of its definition.
+func attribute(v cue.Value, name string) string {
 	for _, source := range []cue.Value{v, cue.Dereference(v)} {
-		if a := source.Attribute("expect"); a.Err() == nil && expect == "" {
-			expect, _ = a.String(0)
-		}
-		if a := source.Attribute("hint"); a.Err() == nil && hint == "" {
-			hint, _ = a.String(0)
+		if a := source.Attribute(name); a.Err() == nil {
+			said, _ := a.String(0)
+			return said
 		}
 	}
-	return expect, hint
+	return ""
+}
+
+// meanings are what the attribute @meant says: word=choice, and so on.
+func meanings(v cue.Value) map[string]string {
+	meant := map[string]string{}
+	a := v.Attribute("meant")
+	for i := range a.NumArgs() {
+		word, choice := a.Arg(i)
+		meant[word] = choice
+	}
+	return meant
 }
 
 func (d *deriver) descend(s *shape) {

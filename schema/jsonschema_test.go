@@ -18,6 +18,15 @@ import (
 var unsaid = map[string]string{
 	"#Date 2026-02-30":              "a pattern knows no calendar",
 	"#Instant 2026-02-30T00:00:00Z": "a pattern knows no calendar",
+	"a quantity 0.5":                "a pattern does not count",
+	"a quantity 1":                  "a pattern does not count",
+	"a quantity 1.24":               "a pattern does not count",
+	"a quantity 1.31":               "a pattern does not count",
+	"a quantity 1.99":               "a pattern does not count",
+	"a quantity 15890m":             "a pattern does not count",
+	"a quantity 1e3":                "a pattern does not count",
+	"a quantity 20m":                "a pattern does not count",
+	"a quantity 90":                 "a pattern does not count",
 	"a whole number 0.0":            "1.0 is an integer in JSON Schema",
 	"a whole number 1.0":            "1.0 is an integer in JSON Schema",
 	"a whole number 10000000.0":     "1.0 is an integer in JSON Schema",
@@ -50,6 +59,9 @@ func TestJSONSchemaJudgesAsTheLoaderDoes(t *testing.T) {
 			key := p.shape.id + " " + value.literal
 			if p.shape.kinds&cue.NumberKind == cue.IntKind && value.kind == number {
 				key = "a whole number " + value.literal
+			}
+			if (p.shape.unit == coresUnit || p.shape.unit == bytesUnit) && value.kind == text {
+				key = "a quantity " + value.literal
 			}
 			switch {
 			case loads == inJSON:

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"cuelang.org/go/cue"
+
+	"github.com/meshgen/meshgen/internal/profile"
 )
 
 // accepts judges a scalar, or a list that is empty.
@@ -18,7 +20,21 @@ func (s *shape) accepts(n *node) bool {
 	case n.kind == mapping || n.kind >= null:
 		return false
 	}
-	return s.rule(n) && inCalendar(s.id, n.literal)
+	return s.rule(n) && s.bears(n)
+}
+
+// bears judges what a pattern cannot: the calendar, and how much a quantity is.
+func (s *shape) bears(n *node) bool {
+	return inCalendar(s.id, n.literal) && (s.unit == "" || s.unit == timeUnit || s.amount(n))
+}
+
+// amount judges a quantity in text by the bounds of the number that it is.
+func (s *shape) amount(n *node) bool {
+	if n.kind != text {
+		return true
+	}
+	q, ok := quantity(n.literal)
+	return ok && s.rule(&node{kind: number, literal: profile.Exact(q)})
 }
 
 // inCalendar refuses 30 February, which has the pattern of a date.
@@ -43,11 +59,14 @@ func outOfRange(definition, literal string) bool {
 func (w *walk) invalid(n *node, s *shape, path string) {
 	f := w.report(n.pos, InvalidValue, path, fmt.Sprintf("%s is %s, expected %s", path, describe(n), s.expected()))
 	near, ok := nearest(n.literal, s.choices)
+	likely := s.likely(n)
 	switch {
 	case n.kind == text && outOfRange(s.id, n.literal):
 		f.Hint = "no calendar has that day or that time: correct it"
 	case s.hint != "":
 		f.Hint = s.hint
+	case likely != "":
+		f.Hint = likely
 	case n.kind == text && n.literal != "" && ok:
 		f.Hint = fmt.Sprintf("did you mean %s?", near)
 	case n.kind == null:

@@ -118,6 +118,7 @@ func lineColumn(data []byte, at int) (line, column int) {
 // What the parser's errors say about their place.
 var (
 	yamlLine   = regexp.MustCompile(`^line (\d+): `)
+	yamlTab    = regexp.MustCompile(`cannot start any token|tab character`)
 	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
 
@@ -135,7 +136,24 @@ func syntaxError(file string, data []byte, err error) diag.Finding {
 		f.Line, f.Column = lineColumn(data, max(bytes.Index(data, []byte("*"+m[1])), 0))
 	}
 	f.Message = "the file is not YAML: " + message
+	if line, column := tabAt(data, f.Line); column > 0 && yamlTab.MatchString(message) {
+		f.Line, f.Column, f.Hint = line, column, "that is a tab: indent with spaces"
+	}
 	return f
+}
+
+// tabAt is where a tab indents a line or the one after it; the column is 0 where
+// none does.
+func tabAt(data []byte, line int) (int, int) {
+	lines := bytes.Split(data, []byte("\n"))
+	for n := line; n <= min(line+1, len(lines)); n++ {
+		text := lines[n-1]
+		indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+		if at := bytes.IndexByte(indent, '\t'); at >= 0 {
+			return n, at + 1
+		}
+	}
+	return line, 0
 }
 
 // yamlReader expands one document. It stops at the first sign of a bomb.
