@@ -25,7 +25,7 @@ func (m *meshMaker) istiod() {
 
 func (m *meshMaker) cores() string {
 	if m.rarely() {
-		return pick(m.choice, `"1u"`, `"0.1"`, "1000", "999999999999999")
+		return pick(m.choice, `"1m"`, `"0.1"`, "256", `"255999m"`)
 	}
 	return pick(m.choice, "1", "2", "2", "4", "4", "8", `"600m"`, `"2500m"`, "16")
 }
