@@ -73,8 +73,8 @@ func (r *reporter) write() (err error) {
 		if r.all.Rules, err = policyRules(); err != nil {
 			return err
 		}
-		r.all.Rules = append(r.all.Rules, riskRules()...)
 	}
+	r.all.Rules = append(r.all.Rules, riskRules()...)
 	return findings.Write(r.document, r.format, r.all)
 }
 
