@@ -40,12 +40,13 @@ and where the resources differ that the cluster will receive. When nothing moved
 prints nothing; else the exit status is 2.
 
 OLD and NEW are each a profile, a folder of profiles, or a git revision. What is there
-as a file or a folder is taken for that; refs/heads/NAME is always a revision. A
-revision is read at each PATH, else where the other side is, else in the working
-folder; REVISION:PATH says it itself. A revision is read from git's objects: nothing is
-checked out, fetched or executed, and no link is followed.
+as a file or a folder is taken for that; refs/heads/NAME is always a revision. Where a
+PATH is given, both sides are read at each PATH alone; one that neither side has is
+refused. Else a revision is read where the other side is, else in the working folder;
+REVISION:PATH says it itself, and must be there. A revision is read from git's objects:
+nothing is checked out, fetched or executed, and no link is followed.
 
-  meshgen diff HEAD .
+  meshgen diff HEAD clusters
   meshgen diff origin/main HEAD clusters
   meshgen diff v1:clusters/eu/profile.yaml clusters/eu/profile.yaml
 

@@ -73,8 +73,8 @@ func (r *reporter) write() (err error) {
 		if r.all.Rules, err = policyRules(); err != nil {
 			return err
 		}
-		r.all.Rules = append(r.all.Rules, riskRules()...)
 	}
+	r.all.Rules = append(r.all.Rules, riskRules()...)
 	return findings.Write(r.document, r.format, r.all)
 }
 
@@ -98,7 +98,7 @@ func riskRules() []findings.Rule {
 	for _, r := range change.Rules() {
 		rules = append(rules, findings.Rule{
 			ID: change.Concern(r.ID), Title: r.What, Description: r.Why, Severity: diag.Warning,
-			Remedy: "See that it is meant: docs/diff.md has the rules of risk", Page: "/blob/main/docs/diff.md",
+			Remedy: "See that it is meant: docs/diff.md has the rules of risk", Page: "/blob/main/docs/diff.md", Grave: r.Risk == change.High,
 		})
 	}
 	return rules

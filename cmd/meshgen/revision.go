@@ -53,18 +53,23 @@ func (r *revision) add(at string, e *entry) {
 // label is what stands before a path of the revision, as git writes it.
 func (r *revision) label() string { return r.name + ":" }
 
-// profiles lists the profiles at a path of the tree: itself, or those below. There
-// are none where the revision has no such path.
-func (r *revision) profiles(at string) (paths []string, err error) {
+// entry is what is at a path of the tree, nil for nothing.
+func (r *revision) entry(at string) (*entry, error) {
 	for above := at; above != "."; above = path.Dir(above) {
 		if e := r.entries[above]; e != nil && (e.mode == modeLink || e.mode == modeSubmodule) {
 			return nil, fmt.Errorf("%s%s is a link or a submodule, and neither is followed in a revision", r.label(), above)
 		}
 	}
-	e := r.entries[at]
+	return r.entries[at], nil
+}
+
+// profiles lists the profiles at a path of the tree: itself, or those below. There
+// are none where the revision has no such path.
+func (r *revision) profiles(at string) (paths []string, err error) {
+	e, err := r.entry(at)
 	switch {
 	case e == nil:
-		return nil, nil
+		return nil, err
 	case e.mode != "":
 		return []string{at}, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/meshgen/meshgen/schema"
@@ -19,8 +20,9 @@ type origin struct {
 	paths    []string  // of a revision, from the top; none yet for one that was named alone
 }
 
-// sides reads OLD and NEW. A revision that is named alone is read at the paths that
-// follow, or where the other side is, or in the working folder.
+// sides reads OLD and NEW. Paths that follow are all that is read of both. Without
+// them a revision that is named alone is read where the other side is, or in the
+// working folder.
 type sides struct {
 	ctx  context.Context
 	repo *repository // once it is needed
@@ -35,11 +37,14 @@ func (s *sides) origins(old, new string, paths []string) (all [2]*origin, err er
 	if len(paths) > 0 && !all[0].alone() && !all[1].alone() {
 		return all, errors.New("paths after OLD and NEW say where revisions are read, and neither is a revision without a path of its own")
 	}
+	if len(paths) > 0 {
+		return all, s.narrow(all, paths)
+	}
 	for i, o := range all {
 		if !o.alone() {
 			continue
 		}
-		if o.paths, err = s.elsewhere(all[1-i], paths); err != nil {
+		if o.paths, err = s.elsewhere(all[1-i]); err != nil {
 			return all, err
 		}
 	}
@@ -49,16 +54,64 @@ func (s *sides) origins(old, new string, paths []string) (all [2]*origin, err er
 // alone reports a revision that has no path of its own.
 func (o *origin) alone() bool { return o.revision != nil && len(o.paths) == 0 }
 
-// elsewhere are the paths of the repository where a revision is read.
-func (s *sides) elsewhere(other *origin, paths []string) ([]string, error) {
+// narrow has both sides read at the paths alone. A path that only one side has is
+// of clusters that are new, or gone.
+func (s *sides) narrow(all [2]*origin, paths []string) error {
+	var narrowed [2][]string
+	for _, p := range paths {
+		committed, err := s.repo.inside(p)
+		if err != nil {
+			return err
+		}
+		known := false
+		for i, o := range all {
+			at, ok, err := o.has(p, committed)
+			if err != nil {
+				return err
+			}
+			if ok {
+				known, narrowed[i] = true, append(narrowed[i], at)
+			}
+		}
+		if !known {
+			return fmt.Errorf("%s: no such file or folder on either side, in %s or in %s", p, all[0].where(), all[1].where())
+		}
+	}
+	for i, o := range all {
+		o.paths = narrowed[i]
+	}
+	return nil
+}
+
+// has is a path as the side reads it, and whether it is there. committed is the path
+// from the repository's top.
+func (o *origin) has(arg, committed string) (at string, ok bool, err error) {
 	switch {
-	case len(paths) > 0:
+	case o.revision == nil && !isBelow(resolved(o.paths[0]), resolved(arg)),
+		o.revision != nil && !o.alone() && !isBelow(o.paths[0], committed):
+		return "", false, fmt.Errorf("%s is not in %s, so it says nothing of that side: give the other as REVISION:PATH instead", arg, o.where())
+	case o.revision == nil:
+		_, err := os.Stat(arg)
+		return arg, err == nil, nil
+	}
+	e, err := o.revision.entry(committed)
+	return committed, e != nil, err
+}
+
+// isBelow reports a path that is the folder, or in it.
+func isBelow(folder, at string) bool {
+	rest, err := filepath.Rel(folder, at)
+	return err == nil && filepath.IsLocal(rest)
+}
+
+// elsewhere are the paths of the repository where a revision is read.
+func (s *sides) elsewhere(other *origin) ([]string, error) {
+	paths := []string{"."}
+	switch {
 	case other.revision == nil:
 		paths = other.paths
 	case len(other.paths) > 0:
 		return other.paths, nil
-	default:
-		paths = []string{"."}
 	}
 	var all []string
 	for _, p := range paths {
@@ -73,20 +126,27 @@ func (s *sides) elsewhere(other *origin, paths []string) ([]string, error) {
 
 // inside is a path of the disk, which need not be there, from the repository's top.
 func (r *repository) inside(arg string) (string, error) {
-	at, err := filepath.Abs(arg)
-	if err != nil {
-		return "", err
-	}
-	if real, err := filepath.EvalSymlinks(at); err == nil {
-		at = real
-	} else if folder, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
-		at = filepath.Join(folder, filepath.Base(at))
-	}
-	below, err := filepath.Rel(r.top, at)
+	below, err := filepath.Rel(r.top, resolved(arg))
 	if err != nil || !filepath.IsLocal(below) {
 		return "", fmt.Errorf("%s is outside of the git repository %s, so no revision has it", arg, r.top)
 	}
 	return filepath.ToSlash(below), nil
+}
+
+// resolved is a path of the disk, which need not be there, from the root and with
+// links followed.
+func resolved(arg string) string {
+	at, err := filepath.Abs(arg)
+	if err != nil {
+		return arg // the working folder is gone
+	}
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		return real
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+		return filepath.Join(folder, filepath.Base(at))
+	}
+	return at
 }
 
 // origin reads one argument: what is on the disk is a path, anything else a revision
@@ -118,6 +178,13 @@ func (s *sides) origin(arg string) (*origin, error) {
 	if ofPath {
 		if at, err = s.repo.named(at); err != nil {
 			return nil, err
+		}
+		e, err := tree.entry(at)
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			return nil, fmt.Errorf("revision %s has no file or folder %s", name, at)
 		}
 		o.paths = []string{at}
 	}
@@ -178,37 +245,46 @@ func (s *sides) open() (err error) {
 	return err
 }
 
-// inputs are the profiles of the side; there may be none.
-func (o *origin) inputs() ([]input, error) {
-	var all []input
-	if o.revision == nil {
-		paths, _, err := findProfiles(o.paths)
-		if err != nil && !errors.Is(err, errNoProfile) {
-			return nil, err
-		}
-		for _, p := range paths {
-			all = append(all, onDisk(p))
-		}
-		return all, nil
+// inputs are the profiles of the side, each once; there may be none.
+func (o *origin) inputs() (all []input, err error) {
+	list, open := onDiskBelow, onDisk
+	if o.revision != nil {
+		list, open = o.revision.profiles, o.revision.open
 	}
+	var paths []string
 	for _, at := range o.paths {
-		paths, err := o.revision.profiles(at)
+		below, err := list(at)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range paths {
-			all = append(all, o.revision.open(p))
-		}
+		paths = append(paths, below...)
+	}
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		all = append(all, open(p))
 	}
 	return all, nil
 }
 
+// onDiskBelow lists the profiles at a path of the disk; there may be none.
+func onDiskBelow(at string) ([]string, error) {
+	paths, _, err := findProfiles([]string{at})
+	if errors.Is(err, errNoProfile) {
+		return nil, nil
+	}
+	return paths, err
+}
+
 // where is the side as messages name it.
 func (o *origin) where() string {
-	if o.revision == nil {
-		return strings.Join(o.paths, ", ")
+	at := strings.Join(o.paths, ", ")
+	switch {
+	case o.revision == nil:
+		return at
+	case o.alone():
+		return o.revision.name
 	}
-	return o.revision.label() + strings.Join(o.paths, ", ")
+	return o.revision.label() + at
 }
 
 // namedInputs are profiles with their clusters' names.

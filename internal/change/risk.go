@@ -2,6 +2,7 @@ package change
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -141,7 +142,7 @@ func rule(id string) Rule {
 
 func (c *Cluster) judgeWhole(s *Side) {
 	if c.State == Gone {
-		c.danger(rule("cluster-gone"), c.Name, "("+strings.Join(kinds(c.Resources), ", ")+")")
+		c.danger(rule("cluster-gone"), c.Name, fmt.Sprintf("(%d objects of %d kinds)", len(c.Resources), len(kinds(c.Resources))))
 	}
 	if c.State == New && s.Denied {
 		c.danger(rule("denied"), c.Name, "")

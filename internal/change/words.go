@@ -122,17 +122,29 @@ func (c *Cluster) high() []Danger {
 	return slices.DeleteFunc(slices.Clone(c.Dangers), func(d Danger) bool { return d.Risk != High })
 }
 
-// mostCharacters is how much of one value is shown.
-const mostCharacters = 240
+// mostCharacters is how much of one value is shown; a word that is longer than
+// longWord may be cut.
+const (
+	mostCharacters = 240
+	longWord       = 40
+)
 
-// clip is a text as one visible line, of which the end is left out where it is long.
+// clip is a text as one visible line, of which the end is left out where it is long,
+// from the end of a word on if one is near.
 func clip(text string) string {
 	text = diag.Visible(text)
 	runes := []rune(text)
 	if len(runes) <= mostCharacters {
 		return text
 	}
-	return fmt.Sprintf("%s… and %d more characters", string(runes[:mostCharacters]), len(runes)-mostCharacters)
+	shown := mostCharacters
+	for i := shown; i > mostCharacters-longWord; i-- {
+		if runes[i] == ' ' {
+			shown = i
+			break
+		}
+	}
+	return fmt.Sprintf("%s… and %d more characters", string(runes[:shown]), len(runes)-shown)
 }
 
 // lines are what differs in a field: lines that begin with "-", "+" or a blank.

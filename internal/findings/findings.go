@@ -65,6 +65,7 @@ type Rule struct {
 	Remedy      string        // what to do
 	Source      string        // what earned it; may be empty
 	Severity    diag.Severity // of its findings; empty where it differs
+	Grave       bool          // its warnings stand above others where a format has a rank between warning and error
 	Page        string        // about it, from the project's own; empty for README's table of findings
 }
 

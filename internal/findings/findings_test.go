@@ -302,6 +302,30 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
+func TestGitLabRanksGraveWarningsAboveOthers(t *testing.T) {
+	r := Report{
+		Suites: []Suite{{Name: "mesh", Findings: diag.List{
+			{Severity: diag.Error, ID: "change/floor-falls", Message: "an error stays one"},
+			{Severity: diag.Warning, ID: "change/floor-falls", Message: "fewer pods"},
+			{Severity: diag.Warning, ID: "change/routing", Message: "other zones"},
+			{Severity: diag.Warning, ID: "plan/no-room", Message: "cores lack"},
+		}}},
+		Rules: []Rule{{ID: "change/floor-falls", Grave: true}, {ID: "change/routing"}},
+	}
+	var doc []violation
+	if err := json.Unmarshal(document(t, GitLab, r), &doc); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, v := range doc {
+		got[v.Description] = v.Severity
+	}
+	want := map[string]string{"an error stays one": "critical", "fewer pods": "major", "other zones": "minor", "cores lack": "minor"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // GitLab keeps one of two violations with one fingerprint, and wants a path and
 // a line of each.
 func TestGitLab(t *testing.T) {

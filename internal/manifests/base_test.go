@@ -136,6 +136,26 @@ func TestTheComponentsOverTheUsersBase(t *testing.T) {
 	}
 }
 
+func TestReplicasLeaveTheBaseInTwoSteps(t *testing.T) {
+	for name, c := range map[string]struct {
+		said bool // in the profile
+		want string
+	}{
+		"before the profile says that they are there": {false, "set autoscaling.running.replicasInManifest and adopt in the two steps"},
+		"once it does": {true, "take spec.replicas out of the base when step 1 of PLAN.md's two is done, not before; until then leave --base out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := scaled()
+			p.Workloads[0].Scaling.ReplicasInManifest = c.said
+			files := rewritten(t, userBase(t), []edit{{"base/workloads.yaml", "spec:\n", "spec:\n  replicas: 4\n"}})
+			_, found, err := over(t, p, patches(t), files, "base")
+			if err != nil || len(found) != 1 || found[0].ID != "manifests/base-replicas" || !strings.Contains(found[0].Hint, c.want) {
+				t.Errorf("findings %+v, error %v, want the hint %q", found, err, c.want)
+			}
+		})
+	}
+}
+
 func TestWhatABaseMustNotHave(t *testing.T) {
 	const workloads, services, autoscalers, kustomization = "base/workloads.yaml", "base/services.yaml", "base/autoscalers.yaml", "base/kustomization.yaml"
 	for name, c := range map[string]struct {
@@ -233,6 +253,11 @@ func TestWhatABaseMustNotHave(t *testing.T) {
 			edits: []edit{{autoscalers, "---\n", "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: cart}\nspec: {scaleTargetRef: {name: till}, triggers: []}\n---\n"}},
 			want:  []string{"base/autoscalers.yaml:17:12: error: ScaledObject shop/cart of the base scales Deployment shop/till, and the profile does not say so: beside ours two autoscalers would fight over Deployment shop/cart [manifests/base-autoscaler]"},
 			hint:  "spec.services[].autoscaling.running.scaledObject",
+		},
+		"the Component that is to come over it": {
+			edits: []edit{{autoscalers, "---\n", "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: cart, labels: {app.kubernetes.io/managed-by: meshgen}}\nspec: {scaleTargetRef: {name: cart}, triggers: []}\n---\n"}},
+			want:  []string{"base/autoscalers.yaml:17:12: error: ScaledObject shop/cart of the base is meshgen's own: the base holds the generated Component already, and it would come over itself [manifests/base-autoscaler]"},
+			hint:  "give --base what lies below the Components",
 		},
 		"a ScaledObject that scales another workload": {
 			edits: []edit{{autoscalers, "{name: search}", "{name: cart}"}},

@@ -295,8 +295,16 @@ func (j *baseJudge) replicas(w workload, o baseObject) {
 	if n, _ := get(o.object, path); n != nil {
 		j.add(diag.Error, "manifests/base-replicas", o, path,
 			fmt.Sprintf("%s keeps spec.replicas %v in the base, and ScaledObject %s scales it: each sync would reset what the autoscaler set", w.ref(), n, w.Scaling.Name),
-			fmt.Sprintf("set autoscaling.running.replicasInManifest and adopt in the two steps that PLAN.md then gives: dropped at once the field resets the workload from %d or more pods to 1", w.Scaling.Min))
+			w.dropsReplicas())
 	}
+}
+
+// dropsReplicas is how spec.replicas leaves a manifest without its pods going.
+func (w workload) dropsReplicas() string {
+	if w.Scaling.ReplicasInManifest {
+		return "take spec.replicas out of the base when step 1 of PLAN.md's two is done, not before; until then leave --base out of render and CI, for only step 2 applies what is proven here"
+	}
+	return fmt.Sprintf("set autoscaling.running.replicasInManifest and adopt in the two steps that PLAN.md then gives: dropped at once the field resets the workload from %d or more pods to 1", w.Scaling.Min)
 }
 
 // route tells what today's routing is where the profile does not.

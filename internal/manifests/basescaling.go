@@ -75,6 +75,12 @@ func (j *baseJudge) scaling(w workload, o baseObject, scalers map[ref][]baseObje
 }
 
 func (j *baseJudge) stranger(w workload, s baseObject) {
+	if label, _ := get(s.object, managedBy); label == "meshgen" {
+		j.add(diag.Error, "manifests/base-autoscaler", s, []any{"metadata", "name"},
+			fmt.Sprintf("%s of the base is meshgen's own: the base holds the generated Component already, and it would come over itself", s.ref),
+			"give --base what lies below the Components: the kustomization that yours with `components:` has under resources")
+		return
+	}
 	field := "hpa"
 	if s.ref.kind == "ScaledObject" {
 		field = "scaledObject"

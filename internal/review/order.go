@@ -36,12 +36,12 @@ func (p *page) outsideFreezes() string {
 	return ", and none within a freeze (" + strings.Join(all[:min(len(all), shown)], ", ") + ")"
 }
 
-// replicasStep comes first, for between the steps nothing may scale istiod.
+// replicasStep comes first, for between the steps after it nothing scales istiod.
 func (p *page) replicasStep() string {
 	least, _ := p.plan.Decision("istiod.replicas.min")
 	most, _ := p.plan.Decision("istiod.replicas.max")
 	return fmt.Sprintf("**Replicas.** Let what scales istiod today keep at least %v pods and allow %v (`autoscaleMin` and `autoscaleMax`, or the ScaledObject's bounds), and wait until they are ready. "+
-		"Until the ScaledObject is there nothing may scale it; its pods stay as many as they are.", least.Value, most.Value)
+		"A later step takes that autoscaler away; from then on, until the ScaledObject is there, nothing scales istiod, and its pods stay as many as they are.", least.Value, most.Value)
 }
 
 // applySteps are Helm's and kubectl's. Helm goes before the budget: a budget that
@@ -55,9 +55,19 @@ func (p *page) applySteps() []string {
 	}
 }
 
-// syncSteps are one sync of Argo CD, in its waves.
+// syncSteps bring the Applications, which sync nothing by themselves, and then one
+// sync of Argo CD, in its waves.
 func (p *page) syncSteps() []string {
+	what := "the Applications"
+	if p.plan.ArgoCD.ManagesProject {
+		what = "the project, with its freezes, and the Applications"
+	}
+	synced := "Nothing is synced yet, for no Application syncs by itself."
+	if p.plan.ArgoCD.Automated {
+		synced = "Render with `spec.argocd.automated: false` until the last step is done: they would sync at once."
+	}
 	return []string{
+		fmt.Sprintf("**Applications.** Run `kubectl apply -k %s`, below the folder that `render` writes: it brings %s. %s", path.Join(p.plan.Cluster, "argocd"), what, synced),
 		"**Nobody else.** Two Applications that apply istiod take turns: delete the one of today without its objects (`argocd app delete NAME --cascade=false`). A release of Helm stays as it is, and is not upgraded any more.",
 		fmt.Sprintf("**istiod.** Delete an HPA of istiod, or a ScaledObject of another name, by hand: nobody prunes it any more, and KEDA refuses a second autoscaler. Then sync `%s`. "+
 			"Its waves are the **budget** (-1), the **values** (0: istiod rolls out once), and the **thresholds** (1: the ScaledObject, when every pod has the new limits, for a threshold counts on them).", p.plan.Application("istiod")),

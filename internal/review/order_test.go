@@ -48,7 +48,7 @@ func TestBudgetsAndReplicasComeBeforeThresholdsAndScopesLast(t *testing.T) {
 		want []string
 	}{
 		"by hand":      {adopted(), []string{"Replicas", "Values", "Budget", "Thresholds", "Workloads", "Sidecars"}},
-		"with Argo CD": {withArgoCD(adopted()), []string{"Replicas", "Nobody else", "istiod", "budget", "values", "thresholds", "Workloads", "Sidecars"}},
+		"with Argo CD": {withArgoCD(adopted()), []string{"Replicas", "Applications", "Nobody else", "istiod", "budget", "values", "thresholds", "Workloads", "Sidecars"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, bold(section(t, Markdown(c.plan, nil, nil), "Order of a first adoption"))); diff != "" {
@@ -79,6 +79,12 @@ func TestTheOrderOfAFirstAdoption(t *testing.T) {
 			withArgoCD(adopted()),
 			[]string{"Sync `mesh-workloads-shop` (it builds `apps/shop` with the Component). Add to your own kustomization `components: […/mesh/workloads/web]`."},
 			"",
+		},
+		"Applications come before they are synced, with the project where it is written": {
+			withArgoCD(adopted()), []string{"Run `kubectl apply -k mesh/argocd`", "it brings the project, with its freezes, and the Applications. Nothing is synced yet"}, "",
+		},
+		"today's autoscaler holds istiod until the step after": {
+			adopted(), []string{"wait until they are ready. A later step takes that autoscaler away; from then on, until the ScaledObject is there, nothing scales istiod"}, "may scale it",
 		},
 		"nothing of workloads and scopes": {planned(), []string{"Nothing is written for them.", "none is written yet."}, ""},
 	} {
