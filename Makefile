@@ -1,7 +1,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build test lint golden check bench bench-fleet policy-mutants property fuzz kill e2e
+.PHONY: help build test lint golden check bench bench-fleet policy-mutants property fuzz kill e2e lab
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -51,3 +51,8 @@ kill: ## kill 200 renders of 20 clusters at random moments, for each of the two 
 e2e: ## what is rendered against the real parts of Istio, Kubernetes, KEDA, Helm and Prometheus; the first build takes long
 	$(GO) -C e2e test -count=1 -vet=off -timeout 30m ./...
 	$(GO) -C e2e/argocd test -count=1 -vet=off ./...
+
+lab: ## measure a real istiod before and after the Sidecars of thousand, for as long as it takes; writes docs/lab.md
+	$(GO) -C e2e test ./lab -run TestLab -count=1 -vet=off -timeout 0 -v -lab
+	$(GO) test ./internal/lab -update
+	@cat docs/lab.md

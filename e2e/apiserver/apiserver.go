@@ -40,8 +40,8 @@ func Start(t testing.TB, webhooks ...string) (*rest.Config, envtest.WebhookInsta
 		ControlPlaneStartTimeout: 2 * time.Minute,
 		ControlPlaneStopTimeout:  time.Minute,
 	}
-	env.ControlPlane.Etcd = &envtest.Etcd{Path: program(t, "go.etcd.io/etcd/server/v3")}
-	env.ControlPlane.APIServer = &envtest.APIServer{Path: program(t, "k8s.io/kubernetes/cmd/kube-apiserver")}
+	env.ControlPlane.Etcd = &envtest.Etcd{Path: Program(t, "go.etcd.io/etcd/server/v3")}
+	env.ControlPlane.APIServer = &envtest.APIServer{Path: Program(t, "k8s.io/kubernetes/cmd/kube-apiserver")}
 	// envtest's range has 254 addresses, fewer than a large mesh has Services.
 	env.ControlPlane.APIServer.Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
 	t.Cleanup(func() {
@@ -58,8 +58,8 @@ func Start(t testing.TB, webhooks ...string) (*rest.Config, envtest.WebhookInsta
 	return config, env.WebhookInstallOptions
 }
 
-// program is a program that go.mod lists as a tool, built if it is not yet.
-func program(t testing.TB, pkg string) string {
+// Program is the path of a program that go.mod lists as a tool, built if it is not yet.
+func Program(t testing.TB, pkg string) string {
 	t.Helper()
 	path := strings.TrimSpace(output(t, "..", "go", "tool", "-n", pkg))
 	if !filepath.IsAbs(path) {

@@ -1,8 +1,6 @@
 package istio_test
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,64 +11,20 @@ import (
 	"github.com/meshgen/meshgen/e2e/cluster"
 )
 
-// claim is a line of PLAN.md's table of Sidecar scopes, with the hosts of those
-// that are reported and not written.
-type claim struct {
-	scope, rollout                  string
-	proxies, hosts, seen, insteadOf int
-	reported                        []string
-}
-
-var (
-	claimed  = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (report|canary|live) \\| (\\d+) \\| (\\d+) \\| (\\d+) \\| (\\d+) \\|$")
-	reported = regexp.MustCompile("(?m)^`([^`]+)` is reported and not written; it would see (.+)\\.$")
-)
-
-// claims are what PLAN.md says of the scopes, by namespace or namespace/workload.
-func claims(t *testing.T, folder string) map[string]claim {
-	t.Helper()
-	text := cluster.Files(t, folder, "PLAN.md")[0].Text
-	_, section, _ := strings.Cut(text, "\n## Sidecar scopes\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	all := map[string]claim{}
-	for _, line := range claimed.FindAllStringSubmatch(section, -1) {
-		c := claim{scope: line[1], rollout: line[2]}
-		for i, number := range []*int{&c.proxies, &c.hosts, &c.seen, &c.insteadOf} {
-			*number = atoi(t, line[3+i])
-		}
-		all[c.scope] = c
-	}
-	for _, line := range reported.FindAllStringSubmatch(section, -1) {
-		c := all[line[1]]
-		c.reported = strings.Split(strings.Trim(line[2], "`"), "`, `")
-		all[line[1]] = c
-	}
-	return all
-}
-
-func atoi(t *testing.T, text string) int {
-	t.Helper()
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // written are the scopes as Sidecars: those of the files, and those that are only
 // reported as they would be written.
-func written(t *testing.T, r rendered, all map[string]claim) map[string]config.Config {
+func written(t *testing.T, r rendered, all map[string]cluster.Claim) map[string]config.Config {
 	t.Helper()
 	scopes := map[string]config.Config{}
 	for _, sidecar := range sidecars(t, r.folder) {
 		scopes[strings.TrimSuffix(sidecar.Namespace+"/"+sidecar.Name, "/default")] = sidecar
 	}
 	for scope, c := range all {
-		if (c.rollout == "report") != (c.reported != nil) || (c.rollout == "report") == (scopes[scope].Spec != nil) {
-			t.Errorf("%s: rollout %s, hosts %v, a file: %v", scope, c.rollout, c.reported, scopes[scope].Spec != nil)
+		if (c.Rollout == "report") != (c.Reported != nil) || (c.Rollout == "report") == (scopes[scope].Spec != nil) {
+			t.Errorf("%s: rollout %s, hosts %v, a file: %v", scope, c.Rollout, c.Reported, scopes[scope].Spec != nil)
 		}
-		if c.reported != nil {
-			scopes[scope] = newSidecar(t, r, scope, c.reported)
+		if c.Reported != nil {
+			scopes[scope] = newSidecar(t, r, scope, c.Reported)
 		}
 	}
 	return scopes
@@ -81,9 +35,9 @@ func newSidecar(t *testing.T, r rendered, scope string, hosts []string) config.C
 	t.Helper()
 	spec := &networking.Sidecar{Egress: []*networking.IstioEgressListener{{Hosts: hosts}}}
 	namespace, name, one := strings.Cut(scope, "/")
-	for _, w := range workloads(t, r.profile) {
-		if one && w.namespace == namespace && w.name == name {
-			spec.WorkloadSelector = &networking.WorkloadSelector{Labels: w.labels}
+	for _, w := range cluster.Workloads(t, r.profile) {
+		if one && w.Namespace == namespace && w.Name == name {
+			spec.WorkloadSelector = &networking.WorkloadSelector{Labels: w.Labels}
 		}
 	}
 	return config.Config{Meta: config.Meta{GroupVersionKind: gvk.Sidecar, Namespace: namespace, Name: "default" + name}, Spec: spec}
@@ -101,7 +55,7 @@ func TestProxiesAreSentWhatThePlanClaims(t *testing.T) {
 		"thousand": {example(t, "thousand"), 40}, "mixed": {mixed(t), 12},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := claims(t, c.folder)
+			all := cluster.Claims(t, c.folder)
 			if len(all) != c.scopes {
 				t.Fatalf("PLAN.md has %d scopes, want %d", len(all), c.scopes)
 			}
@@ -110,48 +64,35 @@ func TestProxiesAreSentWhatThePlanClaims(t *testing.T) {
 	}
 }
 
-func judgeClaims(t *testing.T, r rendered, all map[string]claim) {
+func judgeClaims(t *testing.T, r rendered, all map[string]cluster.Claim) {
 	t.Helper()
 	scopes := written(t, r, all)
 	var configs []config.Config
 	for scope, sidecar := range scopes {
-		if got := len(sidecar.Spec.(*networking.Sidecar).Egress[0].Hosts); got != all[scope].hosts {
-			t.Errorf("%s: %d hosts, PLAN.md says %d", scope, got, all[scope].hosts)
+		if got := len(sidecar.Spec.(*networking.Sidecar).Egress[0].Hosts); got != all[scope].Hosts {
+			t.Errorf("%s: %d hosts, PLAN.md says %d", scope, got, all[scope].Hosts)
 		}
 		configs = append(configs, sidecar)
 	}
 	after, before := newMesh(t, r.profile, configs), newMesh(t, r.profile, nil)
-	proxies, instead := map[string]int{}, before.endpoints(before.proxy(workloads(t, r.profile)[0]))
-	for _, w := range workloads(t, r.profile) {
-		scope := w.namespace
-		if _, own := all[w.namespace+"/"+w.name]; own {
-			scope += "/" + w.name
-			proxies[scope] += w.pods()
+	proxies, instead := map[string]int{}, before.endpoints(before.proxy(cluster.Workloads(t, r.profile)[0]))
+	for _, w := range cluster.Workloads(t, r.profile) {
+		scope := w.Namespace
+		if _, own := all[w.Namespace+"/"+w.Name]; own {
+			scope += "/" + w.Name
+			proxies[scope] += w.Count()
 		}
-		proxies[w.namespace] += w.pods()
-		if got := after.endpoints(after.proxy(w)); got != all[scope].seen || instead != all[scope].insteadOf {
+		proxies[w.Namespace] += w.Count()
+		if got := after.endpoints(after.proxy(w)); got != all[scope].Seen || instead != all[scope].InsteadOf {
 			t.Errorf("%s/%s is sent %d endpoints instead of %d, PLAN.md says %d instead of %d",
-				w.namespace, w.name, got, instead, all[scope].seen, all[scope].insteadOf)
+				w.Namespace, w.Name, got, instead, all[scope].Seen, all[scope].InsteadOf)
 		}
 	}
 	for scope, c := range all {
-		if c.proxies != proxies[scope] {
-			t.Errorf("%s: %d proxies, PLAN.md says %d", scope, proxies[scope], c.proxies)
+		if c.Proxies != proxies[scope] {
+			t.Errorf("%s: %d proxies, PLAN.md says %d", scope, proxies[scope], c.Proxies)
 		}
 	}
-}
-
-// pods are the endpoints of the Service that has most.
-func (w workload) pods() int {
-	most := 0
-	for _, s := range w.services {
-		sum := 0
-		for _, n := range s.Endpoints {
-			sum += n
-		}
-		most = max(most, sum)
-	}
-	return most
 }
 
 // Under REGISTRY_ONLY a call out of scope is refused, and one in scope has its
@@ -159,8 +100,8 @@ func (w workload) pods() int {
 func TestCallsOutOfScopeAreRefused(t *testing.T) {
 	r := mixed(t)
 	m := newMesh(t, r.profile, sidecars(t, r.folder))
-	for _, w := range workloads(t, r.profile) {
-		if w.namespace != "shop" || w.name != "worker" {
+	for _, w := range cluster.Workloads(t, r.profile) {
+		if w.Namespace != "shop" || w.Name != "worker" {
 			continue
 		}
 		got := map[string]bool{}

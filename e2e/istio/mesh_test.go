@@ -33,10 +33,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stray is a Service of every namespace that no profile lists. A scope by
-// namespace shows it within its own, a scope by workload to nobody.
-const stray = "stray"
-
 // mesh is Istio's own control plane over the Services of a profile.
 type mesh struct {
 	*core.ConfigGenTest
@@ -56,7 +52,7 @@ func newMesh(t *testing.T, p cluster.Profile, scopes []config.Config) mesh {
 			options.Instances = append(options.Instances, instances(service, s.Endpoints, len(options.Instances))...)
 		}
 	}
-	for _, name := range unlisted(p) {
+	for _, name := range cluster.Unlisted(p) {
 		options.Services = append(options.Services, newService(p, name[1], name[0], port(80, protocol.HTTP)))
 	}
 	return mesh{core.NewConfigGenTest(t, options), p}
@@ -71,24 +67,6 @@ func meshConfig(p cluster.Profile) *meshconfig.MeshConfig {
 		c.OutboundTrafficPolicy = &meshconfig.MeshConfig_OutboundTrafficPolicy{Mode: meshconfig.MeshConfig_OutboundTrafficPolicy_REGISTRY_ONLY}
 	}
 	return c
-}
-
-// unlisted are the Services beside the profile's own: namespace and name. Where a
-// whole namespace is always visible, it has a stray one.
-func unlisted(p cluster.Profile) [][2]string {
-	all := [][2]string{{p.Istio.Namespace, "istiod"}}
-	for _, n := range p.Namespaces {
-		all = append(all, [2]string{n.Name, stray})
-	}
-	for _, visible := range p.Mesh.AlwaysVisible {
-		namespace, name, _ := strings.Cut(visible, "/")
-		short, _, _ := strings.Cut(name, ".")
-		if short == "*" {
-			short = stray
-		}
-		all = append(all, [2]string{namespace, short})
-	}
-	return all
 }
 
 func newService(p cluster.Profile, name, namespace string, ports ...*model.Port) *model.Service {
@@ -130,18 +108,6 @@ func instances(service *model.Service, byZone map[string]int, from int) []*model
 
 func address(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255) }
 
-// elsewhere is the namespace of the ServiceEntries that are called in any.
-const elsewhere = "elsewhere"
-
-// external is the namespace and the host of a ServiceEntry that is called.
-func external(called string) (namespace, host string) {
-	namespace, host, _ = strings.Cut(called, "/")
-	if namespace == "*" {
-		namespace = elsewhere
-	}
-	return namespace, host
-}
-
 // serviceEntries are those whose hosts are called.
 func serviceEntries(p cluster.Profile) []config.Config {
 	hosts := map[string]bool{}
@@ -152,7 +118,7 @@ func serviceEntries(p cluster.Profile) []config.Config {
 	}
 	var all []config.Config
 	for i, called := range slices.Sorted(maps.Keys(hosts)) {
-		namespace, name := external(called)
+		namespace, name := cluster.External(called)
 		all = append(all, config.Config{
 			Meta: config.Meta{GroupVersionKind: gvk.ServiceEntry, Namespace: namespace, Name: fmt.Sprintf("external-%d", i)},
 			Spec: &networking.ServiceEntry{
@@ -165,10 +131,10 @@ func serviceEntries(p cluster.Profile) []config.Config {
 }
 
 // proxy is a sidecar of a workload.
-func (m mesh) proxy(w workload) *model.Proxy {
+func (m mesh) proxy(w cluster.Pods) *model.Proxy {
 	return m.SetupProxy(&model.Proxy{
-		ID: w.name + "." + w.namespace, ConfigNamespace: w.namespace, Labels: w.labels,
-		Metadata: &model.NodeMetadata{Namespace: w.namespace, Labels: w.labels, IstioVersion: m.profile.Istio.Version + ".0"},
+		ID: w.Name + "." + w.Namespace, ConfigNamespace: w.Namespace, Labels: w.Labels,
+		Metadata: &model.NodeMetadata{Namespace: w.Namespace, Labels: w.Labels, IstioVersion: m.profile.Istio.Version + ".0"},
 	})
 }
 
