@@ -31,19 +31,11 @@ func Render(p *plan.Plan) ([]artifact.File, error) {
 	for i, namespace := range p.ScopedNamespaces() {
 		w.scopes(namespace, argocd.FirstScopes+i)
 	}
-	w.add("kustomization.yaml", kustomization{"kustomize.config.k8s.io/v1beta1", "Kustomization", w.resources}, nil)
+	w.add("kustomization.yaml", artifact.KustomizationOf(w.resources), nil)
 	if w.err != nil {
 		return nil, w.err
 	}
 	return w.files, nil
-}
-
-// kustomization is the little that is needed of kustomize's type, whose package
-// belongs to the proof.
-type kustomization struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Resources  []string `json:"resources"`
 }
 
 // writer collects files; the first failure stays.

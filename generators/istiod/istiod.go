@@ -22,21 +22,11 @@ func Render(p *plan.Plan) ([]artifact.File, error) {
 	w.values()
 	w.scaledObject(scaled)
 	w.budget(budget)
-	w.add("kustomization.yaml", kustomization{"kustomize.config.k8s.io/v1beta1", "Kustomization", []string{budget, scaled}}, nil)
+	w.add("kustomization.yaml", artifact.KustomizationOf([]string{budget, scaled}), nil)
 	if w.err != nil {
 		return nil, w.err
 	}
 	return w.files, nil
-}
-
-// kustomization is the little that is needed of kustomize's type, whose package
-// belongs to the proof. It has no sortOptions: the order of objects that nothing
-// but names tells apart is stable without, and kustomize warns about them where
-// an order is also given on the command line.
-type kustomization struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Resources  []string `json:"resources"`
 }
 
 // writer collects files; the first failure stays.

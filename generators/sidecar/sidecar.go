@@ -16,19 +16,11 @@ import (
 
 const owner = "sidecar"
 
-// kustomization is the little that is needed of kustomize's type, whose package
-// belongs to the proof.
-type kustomization struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Resources  []string `json:"resources"`
-}
-
 // Render lays out the scopes that are written, in folders by namespace. Without
 // one there is no file.
 func Render(p *plan.Plan) ([]artifact.File, error) {
 	var files []artifact.File
-	list := kustomization{APIVersion: "kustomize.config.k8s.io/v1beta1", Kind: "Kustomization"}
+	list := artifact.KustomizationOf(nil)
 	for _, s := range p.Scopes {
 		if !s.Written() {
 			continue

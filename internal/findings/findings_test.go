@@ -50,7 +50,7 @@ func typical() Report {
 			Findings: diag.List{
 				{Severity: diag.Warning, ID: "plan/no-room", Pos: diag.Pos{File: "a b/profile.yaml", Line: 8, Column: 3}, Subject: "capacity.cpu", Message: "12.5 cores lack", Hint: "add nodes"},
 				{Severity: diag.Error, ID: "istiod/whole-cores", Pos: diag.Pos{File: "mesh/istiod/values.yaml"}, Subject: "Deployment/istio-system/istiod", Message: "Deployment/istio-system/istiod: 1.5 cores", Hint: "give 2"},
-				{Severity: diag.Error, ID: "keda/lost-target", Pos: diag.Pos{File: "/work/mesh/base/app.yaml", Line: 3}, Message: "nothing is scaled"},
+				{Severity: diag.Error, ID: "keda/lost-target", Pos: diag.Pos{File: "/repo/mesh/base/app.yaml", Line: 3}, Message: "nothing is scaled"},
 				{Severity: diag.Warning, ID: "manifests/base-fails", Message: "no place"},
 			},
 			Excepted: []Excepted{{
@@ -68,7 +68,7 @@ func typical() Report {
 			{ID: "istiod/whole-cores", Title: "istiod has whole cores", Description: "A fraction is throttled.", Remedy: "give whole cores", Source: "istio#46253", Severity: diag.Error},
 			{ID: "keda/lost-target", Title: "A target is there", Description: "Nothing scales else.", Remedy: "name it", Source: "keda#1", Severity: diag.Error},
 		},
-		Folder: "/work/mesh",
+		Folder: "/repo/mesh",
 	}
 }
 
@@ -257,21 +257,21 @@ func TestFingerprints(t *testing.T) {
 		}), true},
 		"its number moved":                 {with(func(f *diag.Finding) { f.Message = "spec.services[3].replicas is 7 for cart-2" }), true},
 		"its hint was worded anew":         {with(func(f *diag.Finding) { f.Hint = "add zones" }), true},
-		"its file was named from the root": {with(func(f *diag.Finding) { f.File = "/work/profile.yaml" }), true},
+		"its file was named from the root": {with(func(f *diag.Finding) { f.File = "/repo/profile.yaml" }), true},
 		"another id":                       {with(func(f *diag.Finding) { f.ID = "plan/above-maximum" }), false},
 		"another file":                     {with(func(f *diag.Finding) { f.File = "b/profile.yaml" }), false},
 		"another subject":                  {with(func(f *diag.Finding) { f.Subject = "spec.services[3].endpoints" }), false},
 		"another message":                  {with(func(f *diag.Finding) { f.Message = "spec.services[3].replicas is missing" }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, b := fingerprints(diag.List{base}, "/work")[0], fingerprints(diag.List{c.other}, "/work")[0]
+			a, b := fingerprints(diag.List{base}, "/repo")[0], fingerprints(diag.List{c.other}, "/repo")[0]
 			if (a == b) != c.same {
 				t.Errorf("%s and %s", a, b)
 			}
 		})
 	}
 	seen := map[string]bool{}
-	for _, print := range fingerprints(diag.List{base, with(func(f *diag.Finding) { f.Line = 9 }), with(func(f *diag.Finding) { f.Line = 10 })}, "/work") {
+	for _, print := range fingerprints(diag.List{base, with(func(f *diag.Finding) { f.Line = 9 }), with(func(f *diag.Finding) { f.Line = 10 })}, "/repo") {
 		if seen[print] {
 			t.Errorf("%s stands twice in one document", print)
 		}
