@@ -316,3 +316,40 @@ func printMutants(all []*mutant) {
 	}
 	fmt.Printf("%d mutants of %d rows\n", len(all), len(rows))
 }
+
+// What following the Rego finds is held against what taking fields away shows: a
+// policy that denies when one is gone has read it, what is below it, or the list or
+// mapping that it is in. A way to read that is not followed would leave its paths
+// without mutants.
+func TestWhatIsReadIsFollowed(t *testing.T) {
+	engine, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []example{withFixtureObjects(t), examples(t)[0]} {
+		readers, before := readersOf(t, e.doc), denials(t, engine, e)
+		for _, path := range paths(e.doc, nil) {
+			if len(path) < 3 {
+				continue // the whole plan, or a whole object
+			}
+			caught := caughtBy(engine, e.plan, removed(e.doc, path).(map[string]any), before)
+			for _, policy := range strings.Fields(caught) {
+				if strings.Contains(policy, "/") && !slices.Contains(readersAround(readers, path), policy) {
+					t.Errorf("%s: %s denies without %s, and does not seem to read it", e.name, policy, strings.Join(path, "."))
+				}
+			}
+		}
+	}
+}
+
+// readersAround are the policies that read a path, anything below it, or what it is in.
+func readersAround(readers map[string][]string, path []string) []string {
+	joined := strings.Join(path, "\x00")
+	around := slices.Concat(readers[joined], readers[strings.Join(path[:len(path)-1], "\x00")])
+	for read, policies := range readers {
+		if strings.HasPrefix(read, joined+"\x00") {
+			around = append(around, policies...)
+		}
+	}
+	return around
+}

@@ -24,7 +24,8 @@ type reads struct {
 }
 
 // readsOf evaluates one policy over an input. Rules are not chosen by an index,
-// and none ends early: what either reads is read too.
+// none ends early, and no function's result is taken from before: what these read is
+// read too.
 func readsOf(t *testing.T, compiler *ast.Compiler, policy string, input ast.Value) map[string][]string {
 	t.Helper()
 	r := &reads{input: input, at: map[ast.Value][]string{}, found: map[string][]string{}}
@@ -34,10 +35,40 @@ func readsOf(t *testing.T, compiler *ast.Compiler, policy string, input ast.Valu
 		t.Fatal(err)
 	}
 	if _, err := q.Eval(context.Background(), rego.EvalParsedInput(input),
-		rego.EvalQueryTracer(r), rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false)); err != nil {
+		rego.EvalQueryTracer(r), rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false),
+		rego.EvalVirtualCache(forgetful{topdown.NewVirtualCache()})); err != nil {
 		t.Fatal(err)
 	}
 	return r.found
+}
+
+// forgetful remembers rules, and no function of a mapping or a list: where two are
+// equal, its result for one is not that for the other, which stands elsewhere.
+type forgetful struct{ topdown.VirtualCache }
+
+// Get finds nothing for such a function.
+func (c forgetful) Get(ref ast.Ref) (*ast.Term, bool) {
+	if ofContainer(ref) {
+		return nil, false
+	}
+	return c.VirtualCache.Get(ref)
+}
+
+// Put keeps nothing of such a function.
+func (c forgetful) Put(ref ast.Ref, value *ast.Term) {
+	if !ofContainer(ref) {
+		c.VirtualCache.Put(ref, value)
+	}
+}
+
+func ofContainer(ref ast.Ref) bool {
+	return slices.ContainsFunc(ref, func(t *ast.Term) bool {
+		switch t.Value.(type) {
+		case ast.Object, *ast.Array, ast.Set:
+			return true
+		}
+		return false
+	})
 }
 
 // place notes where the mappings and lists stand; empty ones may be one value
@@ -97,7 +128,7 @@ func (r *reads) TraceEvent(e topdown.Event) {
 }
 
 // call is a builtin, a function or an equality. What it is given it may read:
-// object.get at a path, membership all elements.
+// object.get at a path, membership all elements, a comparison all that is below.
 func (r *reads) call(name string, args []*ast.Term, locals *ast.ValueMap) {
 	switch {
 	case name == "object.get":
@@ -105,6 +136,10 @@ func (r *reads) call(name string, args []*ast.Term, locals *ast.ValueMap) {
 		return
 	case strings.HasPrefix(name, "internal.member_"):
 		r.elements(args[len(args)-1], locals)
+	case name == "equal" || name == "neq":
+		for _, arg := range args {
+			r.below(r.value(arg, locals))
+		}
 	}
 	for _, arg := range args {
 		r.term(arg, locals)
@@ -141,6 +176,18 @@ func (r *reads) elements(t *ast.Term, locals *ast.ValueMap) {
 		for _, c := range childrenOf(r.value(t, locals)) {
 			r.note(append(slices.Clone(at), c.key))
 		}
+	}
+}
+
+// below is all that a part of the input holds.
+func (r *reads) below(v ast.Value) {
+	at, ok := r.at[v]
+	if !ok {
+		return
+	}
+	for _, c := range childrenOf(v) {
+		r.note(append(slices.Clone(at), c.key))
+		r.below(c.value)
 	}
 }
 

@@ -45,6 +45,14 @@ deny contains v if {
 	v := objects.decided(d, subject, sprintf("topologySpreadConstraints are %v, planned were %v", [found, planned]))
 }
 
+deny contains v if {
+	some d in istiod.deployments
+	planned := input.plan.istiod.priorityClass
+	found := object.get(istiod.pod(d), "priorityClassName", "not set")
+	found != planned
+	v := objects.violation(d, sprintf("priorityClassName is %v, planned was %s", [found, planned]))
+}
+
 _words(c) := sprintf("%v %v %v", [object.get(c, field, "none") |
 	some field in ["topologyKey", "whenUnsatisfiable", "maxSkew"]
 ])

@@ -4,7 +4,7 @@ import data.lib.examples_test as examples
 import data.meshgen.istiod.as_planned as policy
 
 _plan := {
-	"istiod": {"cpu": "2", "memory": "800Mi"},
+	"istiod": {"cpu": "2", "memory": "800Mi", "priorityClass": "system-cluster-critical"},
 	"decisions": {"istiod.keepaliveMaxServerConnectionAge": {"value": "15m"}},
 }
 
@@ -29,6 +29,12 @@ test_deny_less_memory if {
 test_deny_no_cpu_request if {
 	objects := [examples.pod({"containers": [json.remove(examples.container, ["/resources/requests/cpu"])]})]
 	wanted := _denied("istiod.cpu", "cpu of requests is not set, planned was 2")
+	policy.deny == wanted with input as {"plan": _plan, "objects": objects}
+}
+
+test_deny_another_priority_class if {
+	wanted := examples.denies("Deployment", "priorityClassName is mesh, planned was system-cluster-critical")
+	objects := [examples.pod({"priorityClassName": "mesh"})]
 	policy.deny == wanted with input as {"plan": _plan, "objects": objects}
 }
 

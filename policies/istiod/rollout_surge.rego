@@ -23,7 +23,7 @@ deny contains v if {
 	some d in istiod.deployments
 	surge := _setting(d, "maxSurge")
 	not _gentle(surge)
-	v := objects.violation(d, sprintf("maxSurge of the rollout is %v, want 25%% or less", [surge]))
+	v := objects.violation(d, sprintf("maxSurge of the rollout is %v, want 1%% to 25%%, or 1", [surge]))
 }
 
 _setting(d, name) := object.get(d.object, ["spec", "strategy", "rollingUpdate", name], "not set")
@@ -32,5 +32,7 @@ _gentle(surge) if surge == 1
 
 _gentle(surge) if {
 	regex.match(`^[0-9]+%$`, sprintf("%v", [surge]))
-	to_number(trim_suffix(surge, "%")) <= 25
+	percent := to_number(trim_suffix(surge, "%"))
+	percent > 0
+	percent <= 25
 }

@@ -9,8 +9,16 @@ _rolling(surge, lost) := [examples.changed("Deployment", {"spec": {"strategy": {
 }}}})]
 
 test_deny_twice_the_pods if {
-	wanted := examples.denies("Deployment", "maxSurge of the rollout is 100%, want 25% or less")
+	wanted := examples.denies("Deployment", "maxSurge of the rollout is 100%, want 1% to 25%, or 1")
 	policy.deny == wanted with input.objects as _rolling("100%", 0)
+}
+
+# With both at 0 the API server refuses the Deployment.
+test_deny_no_surge if {
+	every surge in ["0%", 0] {
+		wanted := examples.denies("Deployment", sprintf("maxSurge of the rollout is %v, want 1%% to 25%%, or 1", [surge]))
+		policy.deny == wanted with input.objects as _rolling(surge, 0)
+	}
 }
 
 test_deny_taking_pods_away if {

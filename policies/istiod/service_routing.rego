@@ -35,13 +35,13 @@ _services(d) := {s |
 _skews(s) := object.union(_fields(s), _annotations(s))
 
 _fields(s) := {field: value |
-	some field, value in object.get(s.object, "spec", {})
-	field in {"trafficDistribution", "sessionAffinity", "internalTrafficPolicy"}
+	some field in ["trafficDistribution", "sessionAffinity", "internalTrafficPolicy"]
+	value := s.object.spec[field]
 	not value in {"None", "Cluster"}
 }
 
 _annotations(s) := {name: value |
-	some name, value in object.get(s.object, ["metadata", "annotations"], {})
-	name in {"service.kubernetes.io/topology-mode", "service.kubernetes.io/topology-aware-hints"}
+	some name in ["service.kubernetes.io/topology-mode", "service.kubernetes.io/topology-aware-hints"]
+	value := s.object.metadata.annotations[name]
 	not value in {"disabled", "Disabled"}
 }

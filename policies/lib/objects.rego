@@ -4,13 +4,17 @@
 # description: Kubernetes objects as they stand in the input, and the form of a violation.
 package lib.objects
 
-of_kind(kind) := {o | some o in object.get(_by_kind, kind, {})}
+of_kind(kind) := {o | some o in placed(_by_kind, kind)}
 
-# _by_kind and _by_subject are indexes: a search for each of thousands of objects
-# would take the square of their number.
-_by_kind := object.union_n([{o.object.kind: {i: o}} | some i, o in input.objects])
+# placed are the objects at the places that an index has for a key. An index is a
+# map of maps whose inner keys are places among the input's objects: a search for
+# each of thousands of objects would take the square of their number, and objects
+# in it would be copied.
+placed(index, key) := [input.objects[i] | some i, _ in object.get(index, key, {})]
 
-_by_subject := object.union_n([{subject(o): {i: o}} | some i, o in input.objects])
+_by_kind := object.union_n([{o.object.kind: {i: true}} | some i, o in input.objects])
+
+_by_subject := object.union_n([{subject(o): {i: true}} | some i, o in input.objects])
 
 name(o) := o.object.metadata.name
 
@@ -42,7 +46,7 @@ missing(wanted, decision) := {
 }
 
 # at are the objects of a subject: one, or none, or several that claim to be it.
-at(wanted) := [o | some o in object.get(_by_subject, wanted, {})]
+at(wanted) := placed(_by_subject, wanted)
 
 # field is what stands at a path below an object, and "not set" where the path
 # ends before.

@@ -7,9 +7,9 @@ package lib.scaling
 import data.lib.objects
 
 # of are the autoscalers of a subject: ScaledObjects and HorizontalPodAutoscalers.
-of(subject) := {s | some s in object.get(by_target, subject, {})}
+of(subject) := {s | some s in objects.placed(by_target, subject)}
 
-by_target := object.union_n([{target(s): {i: s}} |
+by_target := object.union_n([{target(s): {i: true}} |
 	some i, s in input.objects
 	s.object.kind in {"HorizontalPodAutoscaler", "ScaledObject"}
 	not _made_by_keda(s)

@@ -15,12 +15,14 @@ import data.lib.objects
 
 deny contains v if {
 	some s in objects.of_kind("Service")
-	s.object.spec.internalTrafficPolicy == "Local"
+	policy := object.get(s.object, ["spec", "internalTrafficPolicy"], "Cluster")
+	policy != "Cluster"
 	preference := s.object.spec.trafficDistribution
 
 	# From outside, the preference still counts.
 	object.get(s.object.spec, "type", "ClusterIP") == "ClusterIP"
-	v := objects.violation(s, sprintf("trafficDistribution is %v, without effect beside internalTrafficPolicy Local", [
+	v := objects.violation(s, sprintf("trafficDistribution is %v, without effect beside internalTrafficPolicy %v", [
 		preference,
+		policy,
 	]))
 }

@@ -14,14 +14,14 @@ import data.lib.sidecars
 
 deny contains v if {
 	some s in sidecars.defaults
-	others := {o | some o in _by_namespace[objects.namespace(s)]; o != s}
+	others := {o | some o in objects.placed(_by_namespace, objects.namespace(s)); o != s}
 	count(others) > 0
 	v := objects.violation(s, sprintf("%s is a default of the namespace as well, and the older one counts", [
 		objects.listing(others),
 	]))
 }
 
-_by_namespace := object.union_n([{objects.namespace(s): {i: s}} |
+_by_namespace := object.union_n([{objects.namespace(s): {i: true}} |
 	some i, s in input.objects
 	s in sidecars.defaults
 ])

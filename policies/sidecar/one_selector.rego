@@ -33,7 +33,7 @@ _rivals contains found if {
 	some bearer in _bearers
 	found := {s |
 		some key, value in bearer.labels
-		some s in object.get(_by_label, _label(bearer.namespace, key, value), {})
+		some s in objects.placed(_by_label, _label(bearer.namespace, key, value))
 		labels.match(sidecars.selector(s), bearer.labels)
 	}
 	count(found) > 1
@@ -49,7 +49,7 @@ _bearers contains {"namespace": objects.namespace(s), "labels": sidecars.selecto
 }
 
 # _by_label finds Sidecars by one of the labels that they ask for.
-_by_label := object.union_n([{_label(objects.namespace(s), key, wanted[key]): {i: s}} |
+_by_label := object.union_n([{_label(objects.namespace(s), key, wanted[key]): {i: true}} |
 	some i, s in input.objects
 	s.object.kind == "Sidecar"
 	wanted := sidecars.selector(s)
