@@ -168,7 +168,22 @@ func BenchmarkCheck(b *testing.B) {
 		for i := range carts {
 			objects = append(objects, anotherCart(b, p, fmt.Sprintf("shop-%d", i%40), fmt.Sprintf("cart-%d", i))...)
 		}
+		e, err := compiled()
+		if err != nil {
+			b.Fatal(err)
+		}
 		b.Run(fmt.Sprintf("%d objects", len(objects)), func(b *testing.B) {
+			for b.Loop() {
+				doc, err := document(p, objects)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if found, err := e.judgeDocument(context.Background(), doc, true); err != nil || len(found) > 0 {
+					b.Fatal(found, err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("%d objects/judged before", len(objects)), func(b *testing.B) {
 			for b.Loop() {
 				if found, err := Check(context.Background(), p, objects); err != nil || len(found) > 0 {
 					b.Fatal(found, err)

@@ -14,6 +14,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/meshgen/meshgen/internal/recent"
 )
 
 //go:embed */*.rego input.json
@@ -23,8 +25,9 @@ var files embed.FS
 type engine struct {
 	policies map[string]Policy // by id
 	deny     rego.PreparedEvalQuery
-	input    *jsonschema.Schema // input.json
-	objects  *jsonschema.Schema // its objects alone
+	input    *jsonschema.Schema       // input.json
+	objects  *jsonschema.Schema       // its objects alone
+	judged   *recent.Memory[[]denial] // by all that is judged
 }
 
 // compiled is the one engine of the program: compiling costs more than a check.
@@ -43,7 +46,7 @@ func newEngine() (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{}
+	e := &engine{judged: recent.New[[]denial](64)}
 	if e.policies, err = catalogue(modules); err != nil {
 		return nil, err
 	}

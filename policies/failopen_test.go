@@ -77,7 +77,7 @@ func TestEveryFieldOfThePlanIsRequired(t *testing.T) {
 		}
 		changed := maps.Clone(doc)
 		changed["plan"] = removed(doc["plan"], path)
-		if _, err := e.judgeDocument(context.Background(), soundPlan(), changed); err == nil {
+		if _, err := e.judgeDocument(context.Background(), changed, true); err == nil {
 			t.Errorf("plan.%s: taken away, and the input is valid", name)
 		}
 	}

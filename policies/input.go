@@ -1,9 +1,11 @@
 package policies
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -17,7 +19,6 @@ import (
 // own: a Go field that is renamed elsewhere must not silence a policy, so every
 // name is written here and required by input.json.
 type planInput struct {
-	Cluster   string                   `json:"cluster"`
 	Istiod    istiodInput              `json:"istiod"`
 	Workloads []workloadInput          `json:"workloads"`
 	Routes    []routeInput             `json:"routes"`
@@ -124,8 +125,7 @@ type runningInput struct {
 
 func planOf(p *plan.Plan) planInput {
 	in := planInput{
-		Cluster: p.Cluster, Istiod: istiodOf(p.Istiod), Workloads: []workloadInput{},
-		Routes: []routeInput{}, Scopes: []scopeInput{}, Decisions: map[string]decisionInput{},
+		Istiod: istiodOf(p.Istiod), Workloads: []workloadInput{}, Routes: []routeInput{}, Scopes: []scopeInput{}, Decisions: map[string]decisionInput{},
 	}
 	for _, w := range p.Workloads {
 		in.Workloads = append(in.Workloads, workloadOf(w))
@@ -200,11 +200,62 @@ func copied(labels map[string]string) map[string]string {
 	return out
 }
 
-// document is the whole input, or only its objects where there is no plan.
+// inputKey is all that the judgement of the objects depends on.
+func inputKey(p *plan.Plan, objects []manifests.Object) (string, error) {
+	h := sha256.New()
+	e := json.NewEncoder(h)
+	if p != nil {
+		if err := e.Encode([]any{planOf(p), p.Bases.Namespaced}); err != nil {
+			return "", fmt.Errorf("plan of %s as policy input: %w", p.Cluster, err)
+		}
+	}
+	for _, o := range judgedOf(p, objects) {
+		if err := e.Encode([]any{fileOf(o, p), o.Object}); err != nil {
+			return "", fmt.Errorf("%s as policy input: %w", o.File, err)
+		}
+	}
+	return string(h.Sum(nil)), nil
+}
+
+// judgedOf are the objects without Argo CD's own, where there is a plan: they name
+// the cluster, go to where Argo CD runs, and are no part of what runs in the mesh.
+func judgedOf(p *plan.Plan, objects []manifests.Object) []manifests.Object {
+	if p == nil {
+		return objects
+	}
+	return slices.DeleteFunc(slices.Clone(objects), func(o manifests.Object) bool {
+		version, _ := o.Object["apiVersion"].(string)
+		return strings.HasPrefix(version, "argoproj.io/")
+	})
+}
+
+// own stands for the cluster's folder in the name of a file.
+const own = "./"
+
+// fileOf is the name of an object's file, the same whatever the cluster is called.
+func fileOf(o manifests.Object, p *plan.Plan) string {
+	if p != nil {
+		if below, ok := strings.CutPrefix(o.File, p.Cluster+"/"); ok {
+			return own + below
+		}
+	}
+	return o.File
+}
+
+// placed undoes fileOf.
+func placed(file string, p *plan.Plan) string {
+	if below, ok := strings.CutPrefix(file, own); ok && p != nil {
+		return p.Cluster + "/" + below
+	}
+	return file
+}
+
+// document is the whole input, or only its objects where there is no plan. Nothing
+// in it is the cluster's own name.
 func document(p *plan.Plan, objects []manifests.Object) (map[string]any, error) {
 	listed := make([]any, 0, len(objects))
-	for _, o := range objects {
-		listed = append(listed, map[string]any{"file": o.File, "object": received(p, o)})
+	for _, o := range judgedOf(p, objects) {
+		listed = append(listed, map[string]any{"file": fileOf(o, p), "object": received(p, o)})
 	}
 	doc := map[string]any{"objects": listed}
 	if p == nil {

@@ -256,7 +256,7 @@ func judgeMutants(t *testing.T, e example, mutants []*mutant) {
 	for _, m := range mutants {
 		slots <- struct{}{}
 		group.Go(func() {
-			m.caught = caughtBy(engine, e.plan, m.doc, before)
+			m.caught = caughtBy(engine, m.doc, before)
 			m.doc = nil
 			<-slots
 		})
@@ -266,28 +266,28 @@ func judgeMutants(t *testing.T, e example, mutants []*mutant) {
 
 func denials(t *testing.T, engine *engine, e example) map[string]bool {
 	t.Helper()
-	found, err := engine.judgeDocument(context.Background(), e.plan, e.doc)
+	found, err := engine.judgeDocument(context.Background(), e.doc, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := map[string]bool{}
-	for _, f := range found {
-		before[f.ID+f.Message] = true
+	for _, d := range found {
+		before[d.policy.ID+d.subject+d.message] = true
 	}
 	return before
 }
 
 // caughtBy are the policies that deny what they did not deny before, or the
 // refusal of the input.
-func caughtBy(engine *engine, p *plan.Plan, doc map[string]any, before map[string]bool) string {
-	found, err := engine.judgeDocument(context.Background(), p, doc)
+func caughtBy(engine *engine, doc map[string]any, before map[string]bool) string {
+	found, err := engine.judgeDocument(context.Background(), doc, true)
 	if err != nil {
 		return "refused: the input is not what policies read"
 	}
 	var ids []string
-	for _, f := range found {
-		if !before[f.ID+f.Message] {
-			ids = append(ids, f.ID)
+	for _, d := range found {
+		if !before[d.policy.ID+d.subject+d.message] {
+			ids = append(ids, d.policy.ID)
 		}
 	}
 	slices.Sort(ids)
@@ -332,7 +332,7 @@ func TestWhatIsReadIsFollowed(t *testing.T) {
 			if len(path) < 3 {
 				continue // the whole plan, or a whole object
 			}
-			caught := caughtBy(engine, e.plan, removed(e.doc, path).(map[string]any), before)
+			caught := caughtBy(engine, removed(e.doc, path).(map[string]any), before)
 			for _, policy := range strings.Fields(caught) {
 				if strings.Contains(policy, "/") && !slices.Contains(readersAround(readers, path), policy) {
 					t.Errorf("%s: %s denies without %s, and does not seem to read it", e.name, policy, strings.Join(path, "."))

@@ -64,13 +64,31 @@ func CheckManifests(ctx context.Context, objects []manifests.Object) (found diag
 }
 
 func (e *engine) judge(ctx context.Context, p *plan.Plan, objects []manifests.Object) (diag.List, error) {
-	doc, err := document(p, objects)
+	denials, err := e.denials(ctx, p, objects)
+	found := findings(denials, p)
+	locate(found, objects)
+	return found.Sorted(), err
+}
+
+// denials are those of the objects, judged once for clusters whose input is equal:
+// nothing in it is a cluster's own name. What failed is judged again, since it may
+// have been another's context that ended.
+func (e *engine) denials(ctx context.Context, p *plan.Plan, objects []manifests.Object) ([]denial, error) {
+	key, err := inputKey(p, objects)
 	if err != nil {
 		return nil, err
 	}
-	found, err := e.judgeDocument(ctx, p, doc)
-	locate(found, objects)
-	return found.Sorted(), err
+	anew := func() ([]denial, error) {
+		doc, err := document(p, objects)
+		if err != nil {
+			return nil, err
+		}
+		return e.judgeDocument(ctx, doc, p != nil)
+	}
+	if found, err := e.judged.Of(key, anew); err == nil {
+		return found, nil
+	}
+	return anew()
 }
 
 // locate gives findings about objects the lines at which these begin.
@@ -99,8 +117,10 @@ func subjectOf(o manifests.Object) string {
 	return strings.Join(append(words, fmt.Sprint(nameIn(metadata))), "/")
 }
 
-func (e *engine) judgeDocument(ctx context.Context, p *plan.Plan, doc map[string]any) (diag.List, error) {
-	if err := e.validate(doc, p != nil); err != nil {
+// judgeDocument holds an input, whole or of objects alone, against every policy that
+// can judge it.
+func (e *engine) judgeDocument(ctx context.Context, doc map[string]any, whole bool) ([]denial, error) {
+	if err := e.validate(doc, whole); err != nil {
 		return nil, err
 	}
 	in, err := parsed(doc)
@@ -111,14 +131,14 @@ func (e *engine) judgeDocument(ctx context.Context, p *plan.Plan, doc map[string
 	if err != nil {
 		return nil, err
 	}
-	var found diag.List
+	var found []denial
 	for _, r := range results {
-		policy, v, err := e.violation(r.Bindings)
+		d, err := e.denial(r.Bindings)
 		if err != nil {
 			return nil, err
 		}
-		if p != nil || !policy.needsPlan() {
-			found = append(found, policy.finding(v, p))
+		if whole || !d.policy.needsPlan() {
+			found = append(found, d)
 		}
 	}
 	return found, nil
@@ -153,44 +173,55 @@ func describe(invalid *jsonschema.ValidationError) string {
 	return strings.Join(words, "; ")
 }
 
-// violation is one element of a policy's deny set.
-type violation struct{ subject, message, file string }
+// denial is one element of a policy's deny set.
+type denial struct {
+	policy                 Policy
+	subject, message, file string
+}
 
-func (e *engine) violation(b rego.Vars) (Policy, violation, error) {
+func (e *engine) denial(b rego.Vars) (denial, error) {
 	id := identifier(fmt.Sprint(b["subject"]), fmt.Sprint(b["policy"]))
 	policy, ok := e.policies[id]
 	if !ok {
-		return Policy{}, violation{}, fmt.Errorf("policy %s denies and has no METADATA", id)
+		return denial{}, fmt.Errorf("policy %s denies and has no METADATA", id)
 	}
 	fields, _ := b["v"].(map[string]any)
-	var v violation
-	v.subject, _ = fields["subject"].(string)
-	v.message, _ = fields["message"].(string)
-	v.file, _ = fields["file"].(string)
-	if v.subject == "" || v.message == "" {
-		return Policy{}, violation{}, fmt.Errorf("policy %s: a violation without subject or message: %v", id, b["v"])
+	d := denial{policy: policy}
+	d.subject, _ = fields["subject"].(string)
+	d.message, _ = fields["message"].(string)
+	d.file, _ = fields["file"].(string)
+	if d.subject == "" || d.message == "" {
+		return denial{}, fmt.Errorf("policy %s: a violation without subject or message: %v", id, b["v"])
 	}
-	return policy, v, nil
+	return d, nil
 }
 
-// finding puts a violation where its subject stands: a decision where the
+func findings(denials []denial, p *plan.Plan) diag.List {
+	var found diag.List
+	for _, d := range denials {
+		found = append(found, d.finding(p))
+	}
+	return found
+}
+
+// finding puts a denial where its subject stands: a decision where the
 // profile asks for it, an object in its file, and what is not there at the top
 // of the profile. A file holds many objects, so that the message names its own.
-func (policy Policy) finding(v violation, p *plan.Plan) diag.Finding {
+func (d denial) finding(p *plan.Plan) diag.Finding {
 	f := diag.Finding{
-		Severity: policy.Severity, ID: policy.ID,
-		Subject: v.subject, Message: v.message, Hint: policy.Remedy,
+		Severity: d.policy.Severity, ID: d.policy.ID,
+		Subject: d.subject, Message: d.message, Hint: d.policy.Remedy,
 	}
 	if p != nil {
-		if d, ok := p.Decision(v.subject); ok {
-			f.Pos = d.Pos
+		if decision, ok := p.Decision(d.subject); ok {
+			f.Pos = decision.Pos
 			return f
 		}
 	}
 	switch {
-	case v.file != "":
-		f.File = v.file
-		f.Message = v.subject + ": " + f.Message
+	case d.file != "":
+		f.File = placed(d.file, p)
+		f.Message = d.subject + ": " + f.Message
 	case p != nil && len(p.Decisions) > 0:
 		f.Pos = diag.Pos{File: p.Decisions[0].Pos.File, Line: 1, Column: 1}
 	}

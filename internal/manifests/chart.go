@@ -20,6 +20,7 @@ import (
 	istio "istio.io/istio/manifests"
 
 	"github.com/meshgen/meshgen/internal/plan"
+	"github.com/meshgen/meshgen/internal/recent"
 )
 
 // embeddedMinor is the Istio minor of the embedded chart: the module pinned in
@@ -33,20 +34,20 @@ const embeddedFolder = "charts/istio-control/istio-discovery"
 type Builder struct {
 	chart    *chart.Chart
 	minor    string
-	standIns map[string]standIns        // by their end, hostile or bare
-	proofs   *recent[[]deadKey]         // by what they depend on
-	renders  *recent[map[string]string] // what the templates print, by release and values
-	decoded  *recent[[]map[string]any]  // the objects in what a template printed, by the text
-	builds   *recent[[]map[string]any]  // what kustomize builds, by its files
-	chunks   *recent[[]Object]          // of Components, proven, by what that depends on
+	standIns map[string]standIns               // by their end, hostile or bare
+	proofs   *recent.Memory[[]deadKey]         // by what they depend on
+	renders  *recent.Memory[map[string]string] // what the templates print, by release and values
+	decoded  *recent.Memory[[]map[string]any]  // the objects in what a template printed, by the text
+	builds   *recent.Memory[[]map[string]any]  // what kustomize builds, by its files
+	chunks   *recent.Memory[[]Object]          // of Components, proven, by what that depends on
 }
 
 func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
 	return &Builder{
 		chart: c, minor: minor, standIns: s,
-		proofs: newRecent[[]deadKey](64), renders: newRecent[map[string]string](16),
-		decoded: newRecent[[]map[string]any](256), builds: newRecent[[]map[string]any](64),
-		chunks: newRecent[[]Object](64),
+		proofs: recent.New[[]deadKey](64), renders: recent.New[map[string]string](16),
+		decoded: recent.New[[]map[string]any](256), builds: recent.New[[]map[string]any](64),
+		chunks: recent.New[[]Object](64),
 	}
 }
 
@@ -147,7 +148,7 @@ func (b *Builder) render(i plan.Istiod, values map[string]any) (map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	return b.renders.of(digest(string(key)), func() (map[string]string, error) { return execute(b.chart, i, values) })
+	return b.renders.Of(digest(string(key)), func() (map[string]string, error) { return execute(b.chart, i, values) })
 }
 
 // settledTemplate prints the values as the templates see them. Helm executes a
@@ -194,7 +195,7 @@ func objectsOf(texts map[string]string, decode func(text string) ([]map[string]a
 // decode is decodeAll, remembered. The objects are read-only: clusters whose
 // texts are equal share them.
 func (b *Builder) decode(text string) ([]map[string]any, error) {
-	return b.decoded.of(text, func() ([]map[string]any, error) { return decodeAll([]byte(text)) })
+	return b.decoded.Of(text, func() ([]map[string]any, error) { return decodeAll([]byte(text)) })
 }
 
 // judged is the objects as text, without what prints every value whether it is

@@ -14,6 +14,7 @@ import (
 
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/plan"
+	"github.com/meshgen/meshgen/internal/recent"
 )
 
 const (
@@ -36,7 +37,7 @@ type folder struct {
 // kustomization, apart: kustomize grows faster than its input. Plugins are off,
 // nothing is loaded from outside the folder, nothing from the network. A folder
 // that is a Component has no base of its own; it is left to proveComponents.
-func buildKustomizations(folders map[string]*folder, builds *recent[[]map[string]any]) ([]Object, error) {
+func buildKustomizations(folders map[string]*folder, builds *recent.Memory[[]map[string]any]) ([]Object, error) {
 	var all []Object
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
 		d := folders[name]
@@ -127,7 +128,7 @@ func identity(object map[string]any) string {
 // build runs kustomize; every object must come from a file of the folder, and
 // every file must be in the build. The objects are read-only: clusters whose files
 // are equal share them.
-func (d *folder) build(builds *recent[[]map[string]any]) ([]Object, error) {
+func (d *folder) build(builds *recent.Memory[[]map[string]any]) ([]Object, error) {
 	files, err := d.objects()
 	if err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func (d *folder) build(builds *recent[[]map[string]any]) ([]Object, error) {
 			return nil, fmt.Errorf("%s was not generated", listed) // kustomize would look for it on the network
 		}
 	}
-	built, err := builds.of(digestOf(data), func() ([]map[string]any, error) { return kustomized(disk, "/"+name) })
+	built, err := builds.Of(digestOf(data), func() ([]map[string]any, error) { return kustomized(disk, "/"+name) })
 	if err != nil {
 		return nil, err
 	}

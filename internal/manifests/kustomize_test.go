@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshgen/meshgen/internal/artifact"
+	"github.com/meshgen/meshgen/internal/recent"
 )
 
 // sidecars is a cluster's mesh folder: Sidecars by namespace, and the
@@ -91,5 +92,5 @@ func built(cluster string, tree *artifact.Tree) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return buildKustomizations(folders, newRecent[[]map[string]any](64))
+	return buildKustomizations(folders, recent.New[[]map[string]any](64))
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/meshgen/meshgen/internal/plan"
+	"github.com/meshgen/meshgen/internal/recent"
 )
 
 // partsABuild is how many parts are proven in one build: kustomize takes about
@@ -105,12 +106,12 @@ type chunk struct {
 
 // proven is what prove proves, once for clusters that have the chunk in common.
 // What failed is proven again: its error is to name the cluster's own files.
-func (c chunk) proven(known *recent[[]Object]) ([]Object, error) {
+func (c chunk) proven(known *recent.Memory[[]Object]) ([]Object, error) {
 	key, err := c.key()
 	if err != nil {
 		return nil, err
 	}
-	shared, err := known.of(key, func() ([]Object, error) {
+	shared, err := known.Of(key, func() ([]Object, error) {
 		objects, err := c.prove()
 		for i := range objects {
 			objects[i].File = strings.TrimPrefix(objects[i].File, c.component.folder)

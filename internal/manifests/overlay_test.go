@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/plan"
+	"github.com/meshgen/meshgen/internal/recent"
 )
 
 const zoneKey, hostKey = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -403,7 +404,7 @@ func BenchmarkComponents(b *testing.B) {
 		in := Input{Plan: p, Tree: treeOf(b, files), Pos: position}
 		b.Run(fmt.Sprintf("services=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				builder.chunks = newRecent[[]Object](64) // as if no cluster before had them
+				builder.chunks = recent.New[[]Object](64) // as if no cluster before had them
 				if _, _, err := builder.overlays(in); err != nil {
 					b.Fatal(err)
 				}

@@ -189,7 +189,7 @@ func (b *Builder) dead(in Input, p proof, texts map[string]string) ([]deadKey, e
 	for _, file := range in.Values {
 		key = append(key, digest(string(file.Data)))
 	}
-	return b.proofs.of(digest(key...), func() ([]deadKey, error) {
+	return b.proofs.Of(digest(key...), func() ([]deadKey, error) {
 		base, err := p.judged(texts)
 		if err != nil {
 			return nil, err
