@@ -43,7 +43,7 @@ func writeForEver(t *testing.T, exchange func(one, other string) error) {
 	fmt.Println("begun")
 	for state := 1; ; state = 1 - state {
 		for i := range clusters {
-			s := swap{".", clusterName(i), exchange, func(string) {}}
+			s := swap{".", clusterName(i), exchange, new(flusher).flush, func(string) {}}
 			if _, err := s.write(stateOf(s.cluster, state)); err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestARunThatIsKilledLeavesTheOldFolderOrTheNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := killing{t.TempDir(), name, rand.New(rand.NewPCG(drawn, 0)), map[string]int{}}
 			for i := range clusters {
-				s := swap{k.root, clusterName(i), way, func(string) {}}
+				s := swap{k.root, clusterName(i), way, new(flusher).flush, func(string) {}}
 				if _, err := s.write(stateOf(s.cluster, 0)); err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func TestARunThatIsKilledLeavesTheOldFolderOrTheNew(t *testing.T) {
 			for i := range 100 {
 				k.kill(t)
 				for c := range clusters {
-					k.judge(t, swap{k.root, clusterName(c), way, func(string) {}}, i%2)
+					k.judge(t, swap{k.root, clusterName(c), way, new(flusher).flush, func(string) {}}, i%2)
 				}
 			}
 			t.Logf("what kills left beside folders: %v", k.left)

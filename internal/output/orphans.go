@@ -46,11 +46,11 @@ func Remove(root, cluster string) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(root, unix.LOCK_EX, patience)
+	locked, err := lock(root, unix.LOCK_EX, patience)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer locked.Close()
 	return s.remove()
 }
 

@@ -61,11 +61,11 @@ func Diff(root, cluster string, files []artifact.File) (Changes, error) {
 	if _, err := newSwap(root, cluster); err != nil {
 		return nil, err
 	}
-	unlock, err := lock(root, unix.LOCK_SH, patience)
+	locked, err := lock(root, unix.LOCK_SH, patience)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer locked.Close() // nil has nothing to close
 	f, err := look(root, cluster, files)
 	if err != nil {
 		return nil, err

@@ -289,7 +289,7 @@ func TestARunThatStopsAtAnyStepLeavesTheOldFolderOrTheNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var steps []string
 			for i := 0; ; i++ {
-				s := swap{t.TempDir(), "mesh", c.exchange, func(string) {}}
+				s := swap{t.TempDir(), "mesh", c.exchange, new(flusher).flush, func(string) {}}
 				old := map[string]string{}
 				if c.before != nil {
 					write(t, s.root, c.before)
@@ -352,7 +352,7 @@ func checkStopped(t *testing.T, s swap, step string, old map[string]string, all 
 func TestWhatOthersWriteDuringARunStays(t *testing.T) {
 	for name, exchange := range map[string]func(one, other string) error{"in one step": exchange, "in two renames": inTwo} {
 		t.Run(name, func(t *testing.T) {
-			s := swap{t.TempDir(), "mesh", exchange, func(string) {}}
+			s := swap{t.TempDir(), "mesh", exchange, new(flusher).flush, func(string) {}}
 			write(t, s.root, files("PLAN.md", "old", "gone", "x"))
 			place(t, filepath.Join(s.folder(), "notes.txt"), "first thoughts")
 			place(t, filepath.Join(s.folder(), "kept.txt"), "as it was")
@@ -397,7 +397,7 @@ func TestAFailureLeavesTheOldFolderAndNothingBesideIt(t *testing.T) {
 			root := t.TempDir()
 			write(t, root, files("PLAN.md", "old"))
 			before := tree(t, root)
-			if _, err := (swap{root, "mesh", c.exchange, func(string) {}}).write(c.files); err == nil {
+			if _, err := (swap{root, "mesh", c.exchange, new(flusher).flush, func(string) {}}).write(c.files); err == nil {
 				t.Error("no error")
 			}
 			if diff := cmp.Diff(before, tree(t, root)); diff != "" {

@@ -60,13 +60,14 @@ func remedy(err error) string {
 	}
 }
 
-// lock lets one run write under a root, or runs read; others wait, for a time. The
-// lock is on the root itself, so that no file is left behind, and it goes with the
-// process. Where there is none to be had, reading goes on without.
-func lock(root string, how int, patience time.Duration) (unlock func(), err error) {
+// lock lets one run write under a root, or runs read, until the root that it opens is
+// closed; others wait, for a time. The lock is on the root itself, so that no file is
+// left behind, and it goes with the process. Where there is none to be had, reading
+// goes on without, and where there is no root, with nil.
+func lock(root string, how int, patience time.Duration) (*os.File, error) {
 	dir, err := os.Open(root)
 	if errors.Is(err, fs.ErrNotExist) && how == unix.LOCK_SH {
-		return func() {}, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func lock(root string, how int, patience time.Duration) (unlock func(), err erro
 		dir.Close()
 		return nil, err
 	}
-	return func() { dir.Close() }, nil
+	return dir, nil
 }
 
 func lockFolder(dir *os.File, how int, patience time.Duration) error {

@@ -16,6 +16,7 @@ import (
 type swap struct {
 	root, cluster string
 	exchange      func(one, other string) error // errors.ErrUnsupported where it cannot be done
+	flush         func(paths ...string) error   // writes through to the disk
 	done          func(step string)             // told after each step, so that tests can stop there
 }
 
@@ -26,7 +27,7 @@ func newSwap(root, cluster string) (swap, error) {
 	if cluster == "" || cluster != filepath.Base(cluster) || strings.HasPrefix(cluster, ".") {
 		return swap{}, fmt.Errorf("cluster name %q is not a folder name", cluster)
 	}
-	return swap{root, cluster, exchange, func(string) {}}, nil
+	return swap{root, cluster, exchange, new(flusher).flush, func(string) {}}, nil
 }
 
 func (s swap) folder() string { return filepath.Join(s.root, s.cluster) }
@@ -55,7 +56,7 @@ func (s swap) put() error {
 			return err
 		}
 		s.done("moved in")
-		return syncPath(s.root)
+		return s.flush(s.root)
 	}
 	err := s.exchange(s.staged(), s.folder())
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -76,7 +77,7 @@ func (s swap) putInTwo() error {
 	if err := create(s.beside("swap"), strings.NewReader(""), 0o644); err != nil {
 		return err
 	}
-	if err := syncPath(s.root); err != nil {
+	if err := s.flush(s.root); err != nil {
 		return err
 	}
 	s.done("marked")
@@ -145,7 +146,7 @@ func (s swap) refuse() error {
 
 // tidy removes what is left beside a folder that is in its place, the marker last.
 func (s swap) tidy() error {
-	if err := syncPath(s.root); err != nil {
+	if err := s.flush(s.root); err != nil {
 		return err
 	}
 	for _, what := range besides() {
@@ -154,7 +155,7 @@ func (s swap) tidy() error {
 		}
 		s.done("removed " + what)
 	}
-	return syncPath(s.root)
+	return s.flush(s.root)
 }
 
 // discard removes a folder, with those in it that may not be written into.

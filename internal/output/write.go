@@ -26,7 +26,7 @@ type Writer struct {
 
 	mutex   sync.Mutex
 	writing int
-	unlock  func()
+	disk    flusher
 }
 
 // NewWriter writes under that root.
@@ -44,20 +44,23 @@ func (w *Writer) Write(cluster string, files []artifact.File) (Changes, error) {
 		return nil, err
 	}
 	defer w.end()
+	s.flush = w.disk.flush
 	return s.write(files)
 }
 
 // begin locks the root for the first of those that write at once.
-func (w *Writer) begin() (err error) {
+func (w *Writer) begin() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.writing == 0 {
 		if err := makeRoot(w.root); err != nil {
 			return err
 		}
-		if w.unlock, err = lock(w.root, unix.LOCK_EX, w.patience); err != nil {
+		folder, err := lock(w.root, unix.LOCK_EX, w.patience)
+		if err != nil {
 			return err
 		}
+		w.disk.folder = folder
 	}
 	w.writing++
 	return nil
@@ -68,7 +71,7 @@ func (w *Writer) end() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.writing--; w.writing == 0 {
-		w.unlock()
+		w.disk.folder.Close()
 	}
 }
 
@@ -107,19 +110,22 @@ func (s swap) stage(f *folder) error {
 		return err
 	}
 	s.done("begun")
-	return f.stage(s.staged())
+	written, err := f.stage(s.staged())
+	if err != nil {
+		return err
+	}
+	return s.flush(written...)
 }
 
 // stage fills the new folder: the files that are wanted, and everything in the
 // old folder that is not meshgen's. Files that stay are linked, so that they
-// keep their times.
-func (f *folder) stage(dir string) error {
-	var written []string
+// keep their times. It returns what is still to be written through to the disk.
+func (f *folder) stage(dir string) (written []string, err error) {
 	for _, name := range sortedKeys(f.want) {
 		at := filepath.Join(dir, name)
 		linked, err := f.stageFile(at, name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !linked {
 			written = append(written, at)
@@ -127,17 +133,17 @@ func (f *folder) stage(dir string) error {
 	}
 	if f.exists {
 		if err := f.stageForeign(dir); err != nil {
-			return err
+			return nil, err
 		}
 		if err := f.keepModes(dir); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	folders, err := foldersBelow(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return syncAll(append(written, folders...))
+	return append(written, folders...), nil
 }
 
 // stageFile links the file where it stays, or writes a new one, which is then
@@ -278,32 +284,4 @@ func foldersBelow(root string) ([]string, error) {
 		return err
 	})
 	return folders, err
-}
-
-// syncsAtOnce is how many files are synced at a time: a disk takes those that
-// come together in one go, and one after another each waits for it.
-const syncsAtOnce = 16
-
-// syncAll writes files and folders through to the disk.
-func syncAll(paths []string) error {
-	errs := make([]error, len(paths))
-	slots := make(chan struct{}, syncsAtOnce)
-	var group sync.WaitGroup
-	for i, at := range paths {
-		slots <- struct{}{}
-		group.Go(func() {
-			errs[i] = syncPath(at)
-			<-slots
-		})
-	}
-	group.Wait()
-	return errors.Join(errs...)
-}
-
-func syncPath(at string) error {
-	file, err := os.Open(at)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
 }

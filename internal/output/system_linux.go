@@ -2,6 +2,7 @@ package output
 
 import (
 	"errors"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,4 +16,14 @@ func exchange(one, other string) error {
 	default:
 		return err
 	}
+}
+
+// syncFileSystem writes all of the file system through that a folder is on. It
+// reports what could not be written since the folder was opened, from Linux 5.8 on.
+func syncFileSystem(folder *os.File) error {
+	err := unix.Syncfs(int(folder.Fd()))
+	if errors.Is(err, unix.ENOSYS) {
+		return errors.ErrUnsupported
+	}
+	return err
 }
