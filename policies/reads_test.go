@@ -239,15 +239,11 @@ func packageOf(id string) string {
 // those that do.
 func readersOf(t *testing.T, doc map[string]any) map[string][]string {
 	t.Helper()
-	schema, err := inputSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
 	modules, err := parseModules(files, func(path string) bool { return !strings.HasSuffix(path, "_test.rego") })
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler, err := compile(modules, schema)
+	compiler, err := compile(modules, strict(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/format"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/tester"
@@ -36,9 +35,9 @@ func TestRegoTestsPass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler := ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities()).WithDefaultRegoVersion(ast.RegoV1)
-	if compiler.Compile(modules); compiler.Failed() {
-		t.Fatal(compiler.Errors)
+	compiler, err := compile(modules, newCompiler().WithStrict(true))
+	if err != nil {
+		t.Fatal(err)
 	}
 	store := inmem.New()
 	txn, err := store.NewTransaction(context.Background())
