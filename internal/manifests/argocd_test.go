@@ -239,7 +239,7 @@ func (r repository) template(a testApplication, s testSource) []map[string]any {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	objects, err := objectsOf(texts, func(text string) ([]map[string]any, error) { return decodeAll([]byte(text)) })
+	objects, err := objectsOf(texts, decodeText)
 	if err != nil {
 		r.t.Fatal(err)
 	}

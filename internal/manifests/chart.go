@@ -34,7 +34,7 @@ const embeddedFolder = "charts/istio-control/istio-discovery"
 type Builder struct {
 	chart    *chart.Chart
 	minor    string
-	standIns map[string]standIns               // by their end, hostile or bare
+	standIns map[string]standIns        // by their end, hostile or bare
 	proofs   *recent.Memory[[]deadKey]         // by what they depend on
 	renders  *recent.Memory[map[string]string] // what the templates print, by release and values
 	decoded  *recent.Memory[[]map[string]any]  // the objects in what a template printed, by the text
@@ -195,8 +195,10 @@ func objectsOf(texts map[string]string, decode func(text string) ([]map[string]a
 // decode is decodeAll, remembered. The objects are read-only: clusters whose
 // texts are equal share them.
 func (b *Builder) decode(text string) ([]map[string]any, error) {
-	return b.decoded.Of(text, func() ([]map[string]any, error) { return decodeAll([]byte(text)) })
+	return b.decoded.Of(text, func() ([]map[string]any, error) { return decodeText(text) })
 }
+
+func decodeText(text string) ([]map[string]any, error) { return decodeAll([]byte(text)) }
 
 // judged is the objects as text, without what prints every value whether it is
 // used or not: ConfigMap values, and the key values of the injector's.

@@ -190,7 +190,7 @@ func (b *Builder) dead(in Input, p proof, texts map[string]string) ([]deadKey, e
 		key = append(key, digest(string(file.Data)))
 	}
 	return b.proofs.Of(digest(key...), func() ([]deadKey, error) {
-		base, err := p.judged(texts)
+		base, err := p.judged(texts, p.decode)
 		if err != nil {
 			return nil, err
 		}
@@ -214,8 +214,8 @@ type proof struct {
 // values keep from working. A switch of ours that stays off whatever it says,
 // for the user's values have turned off the same, is as wanted.
 func (p proof) run(base string) []deadKey {
-	silent := p.silent(base, leavesOf(p.ours, nil))
-	silent = slices.DeleteFunc(silent, func(l leaf) bool { return isGuard(l) && p.knows(l) })
+	asked := slices.DeleteFunc(leavesOf(p.ours, nil), func(l leaf) bool { return isGuard(l) && p.knows(l) })
+	silent := p.silent(base, asked)
 	if len(silent) == 0 {
 		return nil
 	}
@@ -312,17 +312,15 @@ func (p proof) text(ours map[string]any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.judged(texts)
+	return p.judged(texts, decodeText)
 }
 
-func (p proof) judged(texts map[string]string) (string, error) {
+func (p proof) judged(texts map[string]string, decode func(text string) ([]map[string]any, error)) (string, error) {
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		known, ok := p.parts.Load(texts[name])
 		if !ok {
-			objects, err := objectsOf(map[string]string{name: texts[name]}, func(text string) ([]map[string]any, error) {
-				return decodeAll([]byte(text))
-			})
+			objects, err := objectsOf(map[string]string{name: texts[name]}, decode)
 			if err != nil {
 				return "", err
 			}
