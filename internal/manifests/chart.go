@@ -34,7 +34,7 @@ const embeddedFolder = "charts/istio-control/istio-discovery"
 type Builder struct {
 	chart    *chart.Chart
 	minor    string
-	standIns map[string]standIns        // by their end, hostile or bare
+	standIns map[string]standIns               // by their end, hostile or bare
 	proofs   *recent.Memory[[]deadKey]         // by what they depend on
 	renders  *recent.Memory[map[string]string] // what the templates print, by release and values
 	decoded  *recent.Memory[[]map[string]any]  // the objects in what a template printed, by the text
