@@ -3,12 +3,9 @@ package manifests
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/kio"
 
 	"github.com/meshgen/meshgen/internal/plan"
 )
@@ -27,11 +24,14 @@ func (c chunk) written(r ref) (map[string]any, error) {
 	if len(names) != 1 {
 		return nil, fmt.Errorf("%s is written in %d files", r, len(names))
 	}
-	data := c.component.data[names[0]]
-	object, err := c.wholes.of(string(data), func() (map[string]any, error) { return onlyObject(data) })
+	objects, err := c.reading.objects(c.component.data[names[0]])
 	if err != nil {
 		return nil, err
 	}
+	if len(objects) != 1 {
+		return nil, fmt.Errorf("%s holds %d objects, not one", names[0], len(objects))
+	}
+	object := objects[0]
 	if !c.component.bases.Namespaced {
 		object = merge(object, map[string]any{"metadata": map[string]any{"namespace": c.component.namespace}})
 	}
@@ -39,18 +39,6 @@ func (c chunk) written(r ref) (map[string]any, error) {
 		return nil, fmt.Errorf("%s is read as %s", r, was)
 	}
 	return object, nil
-}
-
-// onlyObject is the one object of a file.
-func onlyObject(data []byte) (map[string]any, error) {
-	docs, err := kio.FromBytes(data)
-	if err != nil {
-		return nil, err
-	}
-	if len(docs) != 1 {
-		return nil, fmt.Errorf("the file holds %d objects, not one", len(docs))
-	}
-	return docs[0].Map()
 }
 
 // judgeWritten holds what the build puts out under the prefix against what was
@@ -103,7 +91,7 @@ func isPlain(k types.Kustomization) bool {
 
 // outlineAdded puts the outline of what is added for a workload in the place of
 // its file.
-func (c chunk) outlineAdded(p part, files map[string][]byte, names map[string]bool) error {
+func (c chunk) outlineAdded(p part, files map[string][]byte, names map[string]string) error {
 	for _, change := range p.changes("", "") {
 		if change.effect != added {
 			continue
@@ -120,57 +108,15 @@ func (c chunk) outlineAdded(p part, files map[string][]byte, names map[string]bo
 }
 
 // names are what the objects of the build are called.
-func (c chunk) names() map[string]bool {
-	names := map[string]bool{bystander: true}
+func (c chunk) names() map[string]string {
+	names := map[string]string{bystander: bystander}
 	for _, p := range c.parts {
-		names[p.ref().name] = true
+		names[p.ref().name] = p.ref().name
 		for _, change := range p.changes("", "") {
-			names[change.ref.name] = true
+			names[change.ref.name] = change.ref.name
 		}
 	}
 	return names
-}
-
-// outline is an object with the kinds of the numbers and texts in its spec in
-// their place. What is empty or a name of the build stays, and so does what the
-// object is aimed at.
-func outline(object map[string]any, names map[string]bool) map[string]any {
-	spec, ok := object["spec"].(map[string]any)
-	if !ok {
-		return object
-	}
-	kinds, _ := kindsOf(spec, names).(map[string]any)
-	kinds["scaleTargetRef"] = spec["scaleTargetRef"]
-	object = maps.Clone(object)
-	object["spec"] = kinds
-	return object
-}
-
-func kindsOf(value any, names map[string]bool) any {
-	switch v := value.(type) {
-	case map[string]any:
-		all := make(map[string]any, len(v))
-		for key, item := range v {
-			all[key] = kindsOf(item, names)
-		}
-		return all
-	case []any:
-		all := make([]any, len(v))
-		for i, item := range v {
-			all[i] = kindsOf(item, names)
-		}
-		return all
-	case bool:
-		return v
-	case string:
-		if names[strings.TrimPrefix(v, proofPrefix)] {
-			return []string{v} // a name, not a kind
-		}
-	}
-	if isOff(leaf{value: value}) {
-		return value
-	}
-	return fmt.Sprintf("%T", value)
 }
 
 // alike is what clusters with workloads that are alike have in common: the

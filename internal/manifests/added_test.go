@@ -170,7 +170,7 @@ func TestKustomizeTakesValuesAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := onlyObject(data)
+	read, err := newReading().objects(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,10 +182,10 @@ func TestKustomizeTakesValuesAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]map[string]any{prefixed(read)}, built); diff != "" {
+	if diff := cmp.Diff([]map[string]any{prefixed(read[0])}, built); diff != "" {
 		t.Errorf("(-read +built):\n%s", diff)
 	}
-	if diff := cmp.Diff(object(values), read); diff != "" {
+	if diff := cmp.Diff([]map[string]any{object(values)}, read); diff != "" {
 		t.Errorf("(-written +read):\n%s", diff)
 	}
 }

@@ -39,7 +39,8 @@ type Builder struct {
 	decoded  *recent[[]map[string]any]  // the objects in what a template printed, by the text
 	builds   *recent[[]map[string]any]  // what kustomize builds, by its files
 	chunks   *recent[[]Object]          // of Components, proven, by what that depends on
-	wholes   *recent[map[string]any]    // the object that a Component adds, by its file's text
+	listings *recent[bool]              // whether kustomize puts out what is listed, by its outline
+	reading  *reading
 }
 
 func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
@@ -47,7 +48,7 @@ func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
 		chart: c, minor: minor, standIns: s,
 		proofs: newRecent[[]deadKey](64), renders: newRecent[map[string]string](16),
 		decoded: newRecent[[]map[string]any](256), builds: newRecent[[]map[string]any](64),
-		chunks: newRecent[[]Object](64), wholes: newRecent[map[string]any](256),
+		chunks: newRecent[[]Object](64), listings: newRecent[bool](64), reading: newReading(),
 	}
 }
 

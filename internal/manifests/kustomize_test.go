@@ -91,5 +91,5 @@ func built(cluster string, tree *artifact.Tree) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return buildKustomizations(folders, newRecent[[]map[string]any](64))
+	return newBuilder(nil, "", nil).buildKustomizations(folders)
 }

@@ -52,7 +52,7 @@ func (b *Builder) overlays(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	built, err := buildKustomizations(folders, b.builds)
+	built, err := b.buildKustomizations(folders)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,147 @@
+package manifests
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/kio"
+)
+
+// reading reads generated files as kustomize does, each text once.
+type reading struct{ known *recent[[]map[string]any] }
+
+func newReading() *reading { return &reading{newRecent[[]map[string]any](256)} }
+
+// objects are those of a file. They are read-only.
+func (r *reading) objects(data []byte) ([]map[string]any, error) {
+	return r.known.of(string(data), func() ([]map[string]any, error) {
+		docs, err := kio.FromBytes(data)
+		if err != nil {
+			return nil, err
+		}
+		var objects []map[string]any
+		for _, doc := range docs {
+			object, err := doc.Map()
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, object)
+		}
+		return objects, nil
+	})
+}
+
+// outline is an object with the kinds of the numbers and texts in its spec in
+// their place. What is empty stays, what the object is aimed at too, and of a text
+// that is the name of an object in the build stays which.
+func outline(object map[string]any, names map[string]string) map[string]any {
+	spec, ok := object["spec"].(map[string]any)
+	if !ok {
+		return object
+	}
+	kinds, _ := kindsOf(spec, names).(map[string]any)
+	kinds["scaleTargetRef"] = spec["scaleTargetRef"]
+	object = maps.Clone(object)
+	object["spec"] = kinds
+	return object
+}
+
+func kindsOf(value any, names map[string]string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		all := make(map[string]any, len(v))
+		for key, item := range v {
+			all[key] = kindsOf(item, names)
+		}
+		return all
+	case []any:
+		all := make([]any, len(v))
+		for i, item := range v {
+			all[i] = kindsOf(item, names)
+		}
+		return all
+	case bool:
+		return v
+	case string:
+		if name, ok := names[strings.TrimPrefix(v, proofPrefix)]; ok {
+			return []string{name} // no kind
+		}
+	}
+	if isOff(leaf{value: value}) {
+		return value
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+// listing is a kustomization that does nothing but to list files, each of which
+// brings one object: kustomize puts out what it has read. It goes by kinds and
+// metadata, and minds no name as long as there are no two of one identity, so
+// clusters that have these in common share the build that shows it.
+type listing struct {
+	objects []Object
+	key     string
+}
+
+// listing is the folder's; ok is false where it does more, or is to fail.
+func (d *folder) listing(objects []Object) (l listing, ok bool) {
+	k := d.kustomization
+	if !isPlain(k) || len(k.Patches)+len(k.Configurations) > 0 || len(k.Resources) != len(objects) {
+		return l, false
+	}
+	named, ids := map[string]Object{}, map[string]bool{}
+	for _, o := range objects {
+		named[o.File], ids[identity(o.Object)] = o, true
+	}
+	if len(named) != len(objects) || len(ids) != len(objects) {
+		return l, false
+	}
+	l.objects = objects
+	names := map[string]string{}
+	for i, file := range k.Resources {
+		name := named[path.Join(d.path, file)].name()
+		names[name] += " " + strconv.Itoa(i)
+	}
+	var all []any
+	for _, file := range k.Resources {
+		o, listed := named[path.Join(d.path, file)]
+		if !listed || o.lacks() != "" || o.name() == "" {
+			return l, false
+		}
+		all = append(all, unnamed(outline(o.Object, names)))
+	}
+	data, err := json.Marshal([]any{k.TypeMeta, all})
+	l.key = digest(string(data))
+	return l, err == nil
+}
+
+// unnamed is the object with the kind of its name in its place.
+func unnamed(object map[string]any) map[string]any {
+	return merge(object, map[string]any{"metadata": map[string]any{"name": []string{"name"}}})
+}
+
+// stays reports whether kustomize puts out the objects as they were read, for
+// this listing or one with its outline.
+func (l listing) stays(known *recent[bool], run func() ([]map[string]any, error)) bool {
+	stays, err := known.of(l.key, func() (bool, error) {
+		built, err := run()
+		return err == nil && l.equals(built), err
+	})
+	return stays && err == nil
+}
+
+func (l listing) equals(built []map[string]any) bool {
+	after := map[string]map[string]any{}
+	for _, object := range built {
+		after[identity(object)] = object
+	}
+	for _, o := range l.objects {
+		if _, differs := (change{}).damage(o.Object, after[identity(o.Object)]); differs {
+			return false
+		}
+	}
+	return len(built) == len(l.objects)
+}
