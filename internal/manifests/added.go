@@ -24,14 +24,10 @@ func (c chunk) written(r ref) (map[string]any, error) {
 	if len(names) != 1 {
 		return nil, fmt.Errorf("%s is written in %d files", r, len(names))
 	}
-	objects, err := c.reading.objects(c.component.data[names[0]])
-	if err != nil {
-		return nil, err
+	object, ok := c.component.wholes[names[0]]
+	if !ok {
+		return nil, fmt.Errorf("%s is no resource", names[0])
 	}
-	if len(objects) != 1 {
-		return nil, fmt.Errorf("%s holds %d objects, not one", names[0], len(objects))
-	}
-	object := objects[0]
 	if !c.component.bases.Namespaced {
 		object = merge(object, map[string]any{"metadata": map[string]any{"namespace": c.component.namespace}})
 	}

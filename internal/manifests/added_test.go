@@ -43,7 +43,7 @@ func chunkKey(t testing.TB, b *Builder, in Input) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	components, err := componentsOf(folders, in.Plan.Bases)
+	components, err := componentsOf(folders, in.Plan.Bases, newReading())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,13 +84,13 @@ func folderOf(folders map[string]*folder, file string) *folder {
 }
 
 // componentsOf reads the folders that are Components, by their namespace.
-func componentsOf(folders map[string]*folder, bases plan.Bases) (map[string]*component, error) {
+func componentsOf(folders map[string]*folder, bases plan.Bases, read *reading) (map[string]*component, error) {
 	components := map[string]*component{}
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
 		if !folders[name].isComponent() {
 			continue
 		}
-		c, err := readComponent(folders[name], bases)
+		c, err := readComponent(folders[name], bases, read)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

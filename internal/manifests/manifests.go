@@ -56,7 +56,7 @@ func (b *Builder) overlays(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	components, err := componentsOf(folders, in.Plan.Bases)
+	components, err := componentsOf(folders, in.Plan.Bases, b.reading)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,12 +11,15 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/kio"
 )
 
-// reading reads generated files as kustomize does, each text once.
-type reading struct{ known *recent[[]map[string]any] }
+// reading is what generated files hold; each text is read once.
+type reading struct {
+	known    *recent[[]map[string]any]
+	subjects *recent[ref] // the objects that patches are for
+}
 
-func newReading() *reading { return &reading{newRecent[[]map[string]any](256)} }
+func newReading() *reading { return &reading{newRecent[[]map[string]any](256), newRecent[ref](256)} }
 
-// objects are those of a file. They are read-only.
+// objects are those of a file, as kustomize reads it. They are read-only.
 func (r *reading) objects(data []byte) ([]map[string]any, error) {
 	return r.known.of(string(data), func() ([]map[string]any, error) {
 		docs, err := kio.FromBytes(data)

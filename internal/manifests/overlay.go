@@ -53,7 +53,7 @@ func (b *Builder) chunksOf(p *plan.Plan, components map[string]*component) ([]ch
 			first := len(chunks) == 0 || chunks[len(chunks)-1].component != c
 			chunks = append(chunks, chunk{
 				component: c, parts: some, first: first, serverAddress: p.Istiod.ServerAddress,
-				hostile: b.standIns["hostile"], bare: b.standIns["bare"], reading: b.reading,
+				hostile: b.standIns["hostile"], bare: b.standIns["bare"],
 			})
 		}
 	}
@@ -111,7 +111,6 @@ type chunk struct {
 	samples       map[ref]bool // the objects that are proven over bare stand-ins too
 	serverAddress string       // Prometheus
 	hostile, bare standIns
-	reading       *reading
 }
 
 // proven is what prove proves, once for clusters that have the chunk in common but
