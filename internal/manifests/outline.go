@@ -82,8 +82,8 @@ func kindsOf(value any, names map[string]string) any {
 
 // listing is a kustomization that does nothing but to list files, each of which
 // brings one object: kustomize puts out what it has read. It goes by kinds and
-// metadata, and minds no name as long as there are no two of one identity, so
-// clusters that have these in common share the build that shows it.
+// metadata, and of names by which are equal, so clusters that have these in common
+// share the build that shows it.
 type listing struct {
 	objects []Object
 	key     string
@@ -95,35 +95,35 @@ func (d *folder) listing(objects []Object) (l listing, ok bool) {
 	if !isPlain(k) || len(k.Patches)+len(k.Configurations) > 0 || len(k.Resources) != len(objects) {
 		return l, false
 	}
-	named, ids := map[string]Object{}, map[string]bool{}
+	files, ids := map[string]Object{}, map[string]bool{}
 	for _, o := range objects {
-		named[o.File], ids[identity(o.Object)] = o, true
+		files[o.File], ids[identity(o.Object)] = o, true
 	}
-	if len(named) != len(objects) || len(ids) != len(objects) {
+	if len(files) != len(objects) || len(ids) != len(objects) {
 		return l, false
 	}
 	l.objects = objects
-	names := map[string]string{}
+	names := map[string]string{} // which of the objects have each
 	for i, file := range k.Resources {
-		name := named[path.Join(d.path, file)].name()
+		name := files[path.Join(d.path, file)].name()
 		names[name] += " " + strconv.Itoa(i)
 	}
 	var all []any
 	for _, file := range k.Resources {
-		o, listed := named[path.Join(d.path, file)]
+		o, listed := files[path.Join(d.path, file)]
 		if !listed || o.lacks() != "" || o.name() == "" {
 			return l, false
 		}
-		all = append(all, unnamed(outline(o.Object, names)))
+		all = append(all, named(outline(o.Object, names), names[o.name()]))
 	}
 	data, err := json.Marshal([]any{k.TypeMeta, all})
 	l.key = digest(string(data))
 	return l, err == nil
 }
 
-// unnamed is the object with the kind of its name in its place.
-func unnamed(object map[string]any) map[string]any {
-	return merge(object, map[string]any{"metadata": map[string]any{"name": []string{"name"}}})
+// named is the object under another name.
+func named(object map[string]any, name string) map[string]any {
+	return merge(object, map[string]any{"metadata": map[string]any{"name": name}})
 }
 
 // stays reports whether kustomize puts out the objects as they were read, for

@@ -92,6 +92,34 @@ func TestListingsThatAreAlikeShareABuild(t *testing.T) {
 	}
 }
 
+// For kustomize no namespace is the namespace default.
+func TestNamesThatBecomeEqualAreBuilt(t *testing.T) {
+	b := newBuilder(nil, "", nil)
+	for _, c := range []struct{ cluster, first, second, want string }{
+		{"one", "a", "b", ""},
+		{"two", "c", "d", ""},
+		{"three", "e", "e", "may not add resource with an already registered id"},
+	} {
+		tree := &artifact.Tree{}
+		for name, data := range map[string]string{
+			"kustomization.yaml": "resources: [none.yaml, default.yaml]\n",
+			"none.yaml":          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + c.first + "}\n",
+			"default.yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: default, name: " + c.second + "}\n",
+		} {
+			if err := tree.Add(artifact.File{Path: c.cluster + "/mesh/" + name, Data: []byte(data)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := builtBy(b, c.cluster, tree)
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.cluster, err, c.want)
+		}
+	}
+	if got := len(b.listings.young); got != 2 {
+		t.Errorf("%d listings were built, want that of the first two and that of the third", got)
+	}
+}
+
 // plainly builds a folder by kustomize, whatever it lists.
 func plainly(d *folder) ([]Object, error) {
 	written, err := d.objects(newReading())
