@@ -36,21 +36,22 @@ func TestListingsThatAreAlikeShareABuild(t *testing.T) {
 		shares bool
 		wrong  string
 	}{
-		"other names":                {nil, true, ""},
-		"another number":             {[]string{"window: 60", "window: 90"}, true, ""},
-		"another text":               {[]string{"The mesh", "A mesh"}, true, ""},
-		"another project":            {[]string{"project: mesh-CLUSTER", "project: default"}, false, ""},
-		"another kind of value":      {[]string{"window: 60", "window: sixty"}, false, ""},
-		"another annotation":         {[]string{`wave: "0"`, `wave: "1"`}, false, ""},
-		"an object that is left out": {[]string{"wave:", "config.kubernetes.io/local-config:"}, false, "app.yaml (argoproj.io/v1alpha1 Application argocd app-second) is not in the kustomization"},
-		"a prefix":                   {[]string{"kind: Kustomization", "namePrefix: a-"}, false, "object argoproj.io/v1alpha1 AppProject argocd a-mesh-second comes from no file"},
-		"two objects of one name":    {[]string{"kind: Application", "kind: AppProject", "name: app-CLUSTER", "name: mesh-CLUSTER"}, false, "may not add resource with an already registered id"},
-		"an object without a name":   {[]string{"{name: app-CLUSTER, ", "{"}, false, "missing metadata.name"},
-		"a file that is not listed":  {[]string{"  - app.yaml\n", ""}, false, "app.yaml (argoproj.io/v1alpha1 Application argocd app-second) is not in the kustomization"},
-		"two objects in a file":      {[]string{"spec: {project", "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\nspec: {project"}, false, "missing Resource metadata"},
-		"an object that is a list":   {[]string{"kind: Application", "kind: List", "spec: {project", "items: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]\nspec: {project"}, false, ""},
-		"a field that no schema has": {[]string{"spec: {project", "status: {}\nspec: {project"}, false, ""},
-		"a text that is an anchor's": {[]string{"The mesh of CLUSTER", "&a The mesh", "window: 60", "window: *a"}, false, ""},
+		"other names":                   {nil, true, ""},
+		"another number":                {[]string{"window: 60", "window: 90"}, true, ""},
+		"another text":                  {[]string{"The mesh", "A mesh"}, true, ""},
+		"another project":               {[]string{"project: mesh-CLUSTER", "project: default"}, false, ""},
+		"another kind of value":         {[]string{"window: 60", "window: sixty"}, false, ""},
+		"another annotation":            {[]string{`wave: "0"`, `wave: "1"`}, false, ""},
+		"an annotation that is dropped": {[]string{"wave:", "internal.config.kubernetes.io/refBy:"}, false, ""},
+		"an object that is left out":    {[]string{"wave:", "config.kubernetes.io/local-config:"}, false, "app.yaml (argoproj.io/v1alpha1 Application argocd app-second) is not in the kustomization"},
+		"a prefix":                      {[]string{"kind: Kustomization", "namePrefix: a-"}, false, "object argoproj.io/v1alpha1 AppProject argocd a-mesh-second comes from no file"},
+		"two objects of one name":       {[]string{"kind: Application", "kind: AppProject", "name: app-CLUSTER", "name: mesh-CLUSTER"}, false, "may not add resource with an already registered id"},
+		"an object without a name":      {[]string{"{name: app-CLUSTER, ", "{"}, false, "missing metadata.name"},
+		"a file that is not listed":     {[]string{"  - app.yaml\n", ""}, false, "app.yaml (argoproj.io/v1alpha1 Application argocd app-second) is not in the kustomization"},
+		"two objects in a file":         {[]string{"spec: {project", "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\nspec: {project"}, false, "missing Resource metadata"},
+		"an object that is a list":      {[]string{"kind: Application", "kind: List", "spec: {project", "items: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]\nspec: {project"}, false, ""},
+		"a field that no schema has":    {[]string{"spec: {project", "status: {}\nspec: {project"}, false, ""},
+		"a text that is an anchor's":    {[]string{"The mesh of CLUSTER", "&a The mesh", "window: 60", "window: *a"}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			second := appsOf(t, "second", c.edits...)
