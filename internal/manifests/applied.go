@@ -19,7 +19,7 @@ func (b *Builder) Applied(in Input) ([]byte, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	components, err := componentsOf(folders, in.Plan.Bases)
+	components, err := componentsOf(folders, in.Plan.Bases, b.reading)
 	if err != nil {
 		return nil, nil, err
 	}

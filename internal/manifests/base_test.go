@@ -604,7 +604,7 @@ func FuzzBase(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	components, err := componentsOf(folders, scaled().Bases)
+	components, err := componentsOf(folders, scaled().Bases, newReading())
 	if err != nil {
 		f.Fatal(err)
 	}

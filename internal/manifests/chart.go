@@ -40,6 +40,8 @@ type Builder struct {
 	decoded  *recent.Memory[[]map[string]any]  // the objects in what a template printed, by the text
 	builds   *recent.Memory[[]map[string]any]  // what kustomize builds, by its files
 	chunks   *recent.Memory[[]Object]          // of Components, proven, by what that depends on
+	listings *recent.Memory[bool]              // whether kustomize puts out what is listed, by its outline
+	reading  *reading
 }
 
 func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
@@ -47,7 +49,7 @@ func newBuilder(c *chart.Chart, minor string, s map[string]standIns) *Builder {
 		chart: c, minor: minor, standIns: s,
 		proofs: recent.New[[]deadKey](64), renders: recent.New[map[string]string](16),
 		decoded: recent.New[[]map[string]any](256), builds: recent.New[[]map[string]any](64),
-		chunks: recent.New[[]Object](64),
+		chunks: recent.New[[]Object](64), listings: recent.New[bool](64), reading: newReading(),
 	}
 }
 

@@ -23,18 +23,19 @@ type component struct {
 	namespace     string
 	kustomization types.Kustomization
 	bases         plan.Bases
-	data          map[string][]byte // by the file's name in the folder
-	touches       map[string]ref    // resources and patches; the others are configurations
+	data          map[string][]byte         // by the file's name in the folder
+	wholes        map[string]map[string]any // resources, by file, as kustomize reads them
+	touches       map[string]ref            // resources and patches; the others are configurations
 	patches       map[string]types.Patch
 	files         map[ref][]string // by the object, in the kustomization's order
 }
 
 // readComponent reads a folder's Component. It may hold nothing but whole files
 // that each name one object, so that its parts can be proven apart.
-func readComponent(d *folder, bases plan.Bases) (*component, error) {
+func readComponent(d *folder, bases plan.Bases, read *reading) (*component, error) {
 	c := &component{
 		folder: d.path, namespace: path.Base(d.path), kustomization: d.kustomization, bases: bases,
-		data: map[string][]byte{}, touches: map[string]ref{}, patches: map[string]types.Patch{}, files: map[ref][]string{},
+		data: map[string][]byte{}, wholes: map[string]map[string]any{}, touches: map[string]ref{}, patches: map[string]types.Patch{}, files: map[ref][]string{},
 	}
 	for _, f := range d.files {
 		if path.Base(f.Path) != kustomizationFile {
@@ -42,7 +43,7 @@ func readComponent(d *folder, bases plan.Bases) (*component, error) {
 		}
 	}
 	for _, name := range c.kustomization.Resources {
-		if err := c.take(name, nil); err != nil {
+		if err := c.take(name, func(data []byte) (ref, error) { return c.whole(name, data, read) }); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +51,7 @@ func readComponent(d *folder, bases plan.Bases) (*component, error) {
 		if p.Path == "" || p.Options != nil {
 			return nil, fmt.Errorf("a patch %s is not a file alone, so nothing says which object it is for", p.Target)
 		}
-		if err := c.take(p.Path, p.Target); err != nil {
+		if err := c.take(p.Path, func(data []byte) (ref, error) { return read.subject(data, p.Target) }); err != nil {
 			return nil, err
 		}
 		c.patches[p.Path] = p
@@ -58,8 +59,8 @@ func readComponent(d *folder, bases plan.Bases) (*component, error) {
 	return c, c.complete()
 }
 
-// take reads which object a file is for: by its target, or by what it holds.
-func (c *component) take(name string, target *types.Selector) error {
+// take notes which object a file is for.
+func (c *component) take(name string, subject func(data []byte) (ref, error)) error {
 	data, ok := c.data[name]
 	if !ok {
 		return fmt.Errorf("%s was not generated", name)
@@ -67,7 +68,7 @@ func (c *component) take(name string, target *types.Selector) error {
 	if _, twice := c.touches[name]; twice {
 		return fmt.Errorf("%s is listed twice", name)
 	}
-	r, err := subjectOf(data, target)
+	r, err := subject(data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -79,12 +80,30 @@ func (c *component) take(name string, target *types.Selector) error {
 	return nil
 }
 
-// subjectOf is the one object that a file is for; a patch may take more than one
-// document for it.
-func subjectOf(data []byte, target *types.Selector) (ref, error) {
+// whole reads the one object that a resource is.
+func (c *component) whole(name string, data []byte, read *reading) (ref, error) {
+	objects, err := read.objects(data)
+	if err != nil {
+		return ref{}, err
+	}
+	if len(objects) != 1 {
+		return ref{}, fmt.Errorf("it holds %d objects, not one", len(objects))
+	}
+	c.wholes[name] = objects[0]
+	return refOf(objects[0]), nil
+}
+
+// subject is the object that a patch is for, by its target or by what it holds.
+func (r *reading) subject(data []byte, target *types.Selector) (ref, error) {
 	if target != nil {
 		return ref{target.Kind, target.Namespace, target.Name}, nil
 	}
+	return r.subjects.Of(string(data), func() (ref, error) { return subjectOf(data) })
+}
+
+// subjectOf is the one object that a patch is for, which may take more than one
+// document for it.
+func subjectOf(data []byte) (ref, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var r ref
 	for {

@@ -54,7 +54,7 @@ func (in Input) apply(l *ResourceList) (*application, error) {
 		return nil, err
 	}
 	a := &application{in: in}
-	if a.components, err = componentsOf(folders, in.Plan.Bases); err != nil {
+	if a.components, err = componentsOf(folders, in.Plan.Bases, newReading()); err != nil {
 		return nil, err
 	}
 	if a.generated, err = generatedOf(in.Plan.Cluster, folders); err != nil {

@@ -101,7 +101,7 @@ func TestItemsComeOutAsABaseDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := componentsOf(folders, scaled().Bases)
+	all, err := componentsOf(folders, scaled().Bases, newReading())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/plan"
-	"github.com/meshgen/meshgen/internal/recent"
 )
 
 const (
@@ -37,14 +36,14 @@ type folder struct {
 // kustomization, apart: kustomize grows faster than its input. Plugins are off,
 // nothing is loaded from outside the folder, nothing from the network. A folder
 // that is a Component has no base of its own; it is left to proveComponents.
-func buildKustomizations(folders map[string]*folder, builds *recent.Memory[[]map[string]any]) ([]Object, error) {
+func (b *Builder) buildKustomizations(folders map[string]*folder) ([]Object, error) {
 	var all []Object
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
 		d := folders[name]
 		if d.isComponent() {
 			continue
 		}
-		objects, err := d.build(builds)
+		objects, err := d.build(b)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -85,13 +84,13 @@ func folderOf(folders map[string]*folder, file string) *folder {
 }
 
 // componentsOf reads the folders that are Components, by their namespace.
-func componentsOf(folders map[string]*folder, bases plan.Bases) (map[string]*component, error) {
+func componentsOf(folders map[string]*folder, bases plan.Bases, read *reading) (map[string]*component, error) {
 	components := map[string]*component{}
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
 		if !folders[name].isComponent() {
 			continue
 		}
-		c, err := readComponent(folders[name], bases)
+		c, err := readComponent(folders[name], bases, read)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -102,22 +101,23 @@ func componentsOf(folders map[string]*folder, bases plan.Bases) (map[string]*com
 
 func (d *folder) isComponent() bool { return d.kustomization.Kind == types.ComponentKind }
 
-// objects are the files of the folder by the object that they hold.
-func (d *folder) objects() (map[string]string, error) {
-	files := map[string]string{}
+// objects are those in the folder's files, with the file that each is in, as
+// kustomize reads them.
+func (d *folder) objects(read *reading) ([]Object, error) {
+	var objects []Object
 	for _, f := range d.files {
 		if path.Ext(f.Path) != ".yaml" || path.Base(f.Path) == valuesFile || path.Base(f.Path) == kustomizationFile {
 			continue
 		}
-		objects, err := decodeAll(f.Data)
+		found, err := read.objects(f.Data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Base(f.Path), err)
 		}
-		for _, o := range objects {
-			files[identity(o)] = f.Path
+		for _, o := range found {
+			objects = append(objects, Object{File: f.Path, Object: o})
 		}
 	}
-	return files, nil
+	return objects, nil
 }
 
 func identity(object map[string]any) string {
@@ -127,28 +127,59 @@ func identity(object map[string]any) string {
 
 // build runs kustomize; every object must come from a file of the folder, and
 // every file must be in the build. The objects are read-only: clusters whose files
-// are equal share them.
-func (d *folder) build(builds *recent.Memory[[]map[string]any]) ([]Object, error) {
-	files, err := d.objects()
+// are equal share them, and clusters whose listings are alike share the build.
+func (d *folder) build(b *Builder) ([]Object, error) {
+	objects, err := d.objects(b.reading)
 	if err != nil {
 		return nil, err
 	}
 	data := map[string][]byte{}
 	for _, f := range d.files {
-		data[strings.TrimPrefix(f.Path, path.Dir(d.path)+"/")] = f.Data
-	}
-	disk, name := filesys.MakeFsInMemory(), path.Base(d.path)
-	if err := writeFiles(disk, "/", data); err != nil {
-		return nil, err
+		data[d.below(f.Path)] = f.Data
 	}
 	for _, listed := range slices.Concat(d.kustomization.Resources, d.kustomization.Components) {
-		if !disk.Exists(path.Join("/", name, listed)) {
+		if !isIn(data, path.Join(path.Base(d.path), listed)) {
 			return nil, fmt.Errorf("%s was not generated", listed) // kustomize would look for it on the network
 		}
 	}
-	built, err := builds.Of(digestOf(data), func() ([]map[string]any, error) { return kustomized(disk, "/"+name) })
+	run := func() ([]map[string]any, error) {
+		disk := filesys.MakeFsInMemory()
+		if err := writeFiles(disk, "/", data); err != nil {
+			return nil, err
+		}
+		return kustomized(disk, "/"+path.Base(d.path))
+	}
+	if l, ok := d.listing(objects); ok && l.stays(b.listings, run) {
+		return objects, nil
+	}
+	built, err := b.builds.Of(digestOf(data), run)
 	if err != nil {
 		return nil, err
+	}
+	return fromFiles(built, objects)
+}
+
+// below is a file's path from the folder's own name on.
+func (d *folder) below(file string) string { return strings.TrimPrefix(file, path.Dir(d.path)+"/") }
+
+// isIn reports whether there is a file, or one in a folder, of that path.
+func isIn(data map[string][]byte, name string) bool {
+	if _, ok := data[name]; ok {
+		return true
+	}
+	for file := range data {
+		if strings.HasPrefix(file, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// fromFiles are the built objects with the file that each comes from.
+func fromFiles(built []map[string]any, written []Object) ([]Object, error) {
+	files := map[string]string{}
+	for _, o := range written {
+		files[identity(o.Object)] = o.File
 	}
 	unused := maps.Clone(files)
 	var objects []Object

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshgen/meshgen/internal/artifact"
-	"github.com/meshgen/meshgen/internal/recent"
 )
 
 // sidecars is a cluster's mesh folder: Sidecars by namespace, and the
@@ -92,5 +91,5 @@ func built(cluster string, tree *artifact.Tree) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return buildKustomizations(folders, recent.New[[]map[string]any](64))
+	return newBuilder(nil, "", nil).buildKustomizations(folders)
 }

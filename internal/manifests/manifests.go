@@ -52,11 +52,11 @@ func (b *Builder) overlays(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	built, err := buildKustomizations(folders, b.builds)
+	built, err := b.buildKustomizations(folders)
 	if err != nil {
 		return nil, nil, err
 	}
-	components, err := componentsOf(folders, in.Plan.Bases)
+	components, err := componentsOf(folders, in.Plan.Bases, b.reading)
 	if err != nil {
 		return nil, nil, err
 	}

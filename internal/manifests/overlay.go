@@ -30,6 +30,16 @@ const partsABuild = 16
 // returns what comes out for the objects that meshgen touches. The error is the
 // first in the order of namespaces and parts, whichever build ends first.
 func (b *Builder) proveComponents(p *plan.Plan, components map[string]*component) ([]Object, error) {
+	chunks, err := b.chunksOf(p, components)
+	if err != nil {
+		return nil, err
+	}
+	return b.proveAll(chunks)
+}
+
+// chunksOf are the parts of every namespace, as many together as are proven in a
+// build.
+func (b *Builder) chunksOf(p *plan.Plan, components map[string]*component) ([]chunk, error) {
 	var chunks []chunk
 	parts := partsOf(p)
 	for _, namespace := range slices.Sorted(maps.Keys(parts)) {
@@ -54,7 +64,7 @@ func (b *Builder) proveComponents(p *plan.Plan, components map[string]*component
 		}
 	}
 	sample(chunks)
-	return b.proveAll(chunks)
+	return chunks, nil
 }
 
 // sample picks the first object of each shape of change: over a bare stand-in all
@@ -104,12 +114,13 @@ type chunk struct {
 	hostile, bare standIns
 }
 
-// proven is what prove proves, once for clusters that have the chunk in common.
-// What failed is proven again: its error is to name the cluster's own files.
+// proven is what prove proves, once for clusters that have the chunk in common but
+// for the numbers of the objects that it adds: those are each cluster's own. What
+// failed is proven again: its error is to name the cluster's own files.
 func (c chunk) proven(known *recent.Memory[[]Object]) ([]Object, error) {
 	key, err := c.key()
 	if err != nil {
-		return nil, err
+		return c.prove()
 	}
 	shared, err := known.Of(key, func() ([]Object, error) {
 		objects, err := c.prove()
@@ -125,6 +136,10 @@ func (c chunk) proven(known *recent.Memory[[]Object]) ([]Object, error) {
 	for i := range objects {
 		objects[i].File = c.component.folder + objects[i].File
 	}
+	if err := c.fill(objects); err != nil {
+		_, alone := c.prove()
+		return nil, cmp.Or(alone, err)
+	}
 	return objects, nil
 }
 
@@ -132,23 +147,27 @@ func (c chunk) proven(known *recent.Memory[[]Object]) ([]Object, error) {
 // builder's, and the folder, which only names files.
 func (c chunk) key() (string, error) {
 	kustomization, files := c.component.of(c.parts)
-	var workloads []plan.Workload
-	var routes []plan.Route
-	var samples []string
+	if !isPlain(kustomization) {
+		return "", fmt.Errorf("%s does more than to add and to patch", c.component.folder)
+	}
+	names := c.names()
+	var parts []any
 	for _, p := range c.parts {
 		if p.route != nil {
-			routes = append(routes, p.route.Route)
-		} else {
-			workloads = append(workloads, p.workload.Workload)
+			parts = append(parts, p.route.Route)
+			continue
+		}
+		parts = append(parts, p.workload.alike(), p.workload.extended(c.serverAddress))
+		if err := c.outlineAdded(p, files, names); err != nil {
+			return "", err
 		}
 	}
+	var samples []string
 	for r := range c.samples {
 		samples = append(samples, r.String())
 	}
 	slices.Sort(samples)
-	data, err := json.Marshal([]any{
-		kustomization, c.component.namespace, c.component.bases, workloads, routes, samples, c.first, c.serverAddress,
-	})
+	data, err := json.Marshal([]any{kustomization, c.component.namespace, c.component.bases, parts, samples, c.first})
 	return digest(string(data), digestOf(files)), err
 }
 
@@ -174,7 +193,11 @@ func (c chunk) proveHostile() ([]Object, error) {
 		for _, change := range p.changes(proofPrefix+p.ref().name, c.serverAddress) {
 			object := after[change.ref]
 			delete(after, change.ref)
-			if err := change.judge(before[change.ref], object); err != nil {
+			err := change.judge(before[change.ref], object)
+			if err == nil && change.effect == added {
+				err = c.judgeWritten(change.ref, object)
+			}
+			if err != nil {
 				return nil, c.fail(c.component.where(change.ref), err)
 			}
 			if change.effect == patched || change.effect == added {

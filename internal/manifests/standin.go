@@ -106,7 +106,7 @@ func (s standIns) of(p part) []map[string]any {
 // bystanders are objects that no Component touches, under names that patches
 // aim at but in another namespace; beside them where bases have no namespace.
 func (s standIns) bystanders(p part, namespaced bool) []map[string]any {
-	namespace, name := p.ref().namespace, "bystander"
+	namespace, name := p.ref().namespace, bystander
 	if namespaced {
 		namespace, name = namespace+"-bystander", p.ref().name
 	}
@@ -116,6 +116,9 @@ func (s standIns) bystanders(p part, namespaced bool) []map[string]any {
 	}
 	return all
 }
+
+// bystander is the name of those that share the Component's namespace.
+const bystander = "bystander"
 
 // elsewhere is a workload that no stand-in is, so its name gets no prefix.
 const elsewhere = "elsewhere"

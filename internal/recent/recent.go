@@ -23,6 +23,13 @@ func (m *Memory[V]) Of(key string, make func() (V, error)) (V, error) {
 	return m.entry(key, make)()
 }
 
+// Len is how many things are remembered.
+func (m *Memory[V]) Len() int {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return len(m.young) + len(m.old)
+}
+
 // entry finds the key, or takes it in. When the young are as many as may be,
 // they become the old, and the old that nobody asked for since are forgotten.
 func (m *Memory[V]) entry(key string, make func() (V, error)) func() (V, error) {

@@ -45,7 +45,7 @@ func TestWhatNobodyAsksForIsForgotten(t *testing.T) {
 			if _, err := r.Of(key, func() (int, error) { made = append(made, key); return 0, nil }); err != nil {
 				t.Fatal(err)
 			}
-			if held := len(r.young) + len(r.old); held > 6 {
+			if held := r.Len(); held > 6 {
 				t.Fatalf("%d are held after %d clusters, the size is 3", held, i+1)
 			}
 		}
