@@ -1,7 +1,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build test lint golden check bench bench-fleet policy-mutants property fuzz kill e2e lab
+.PHONY: help build test lint lint-e2e golden check bench bench-fleet policy-mutants property fuzz kill e2e lab
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -16,6 +16,13 @@ lint: ## go vet, gofumpt and staticcheck; Rego is linted by the tests of policie
 	$(GO) vet ./...
 	@test -z "$$($(TOOL) gofumpt -l $$(git ls-files '*.go'))" || { $(TOOL) gofumpt -d $$(git ls-files '*.go'); exit 1; }
 	$(TOOL) staticcheck ./...
+
+# apart from lint: the first run goes through all of Istio and Kubernetes
+lint-e2e: ## go vet and staticcheck of the modules in e2e
+	$(GO) -C e2e vet ./...
+	$(GO) -C e2e/argocd vet ./...
+	$(GO) -C e2e tool -modfile=../.ci/tools/go.mod staticcheck ./...
+	$(GO) -C e2e/argocd tool -modfile=../../.ci/tools/go.mod staticcheck ./...
 
 golden: build ## write golden/ and the expected output that tests hold
 	bin/meshgen render examples/clusters -o golden
@@ -47,8 +54,8 @@ kill: ## kill 200 renders of 20 clusters at random moments, for each of the two 
 	$(GO) test ./cmd/meshgen -run TestARenderThatIsKilled -count=1 -timeout 60m -v -kills 200
 
 # -count=1: golden/ is outside of that module, where the test cache sees no change;
-# -vet=off: vet would first go through all of Istio and Kubernetes
-e2e: ## what is rendered against the real parts of Istio, Kubernetes, KEDA, Helm and Prometheus; the first build takes long
+# -vet=off: lint-e2e has done it
+e2e: lint-e2e ## what is rendered against the real parts of Istio, Kubernetes, KEDA, Helm and Prometheus; the first build takes long
 	$(GO) -C e2e test -count=1 -vet=off -timeout 30m ./...
 	$(GO) -C e2e/argocd test -count=1 -vet=off ./...
 

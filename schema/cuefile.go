@@ -89,6 +89,7 @@ func evaluate(fsys fs.FS, file string) (*node, diag.List) {
 		return nil, diag.List{atTop(file, TooLarge,
 			fmt.Sprintf("the profile has more than %d fields and items, %d MiB of text or %d levels", MaxNodes, MaxSize>>20, MaxDepth), tooLargeHint)}
 	}
+	noteLastLinesOfCUE(tree, root, inst.Files)
 	return tree, nil
 }
 

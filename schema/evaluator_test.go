@@ -51,6 +51,9 @@ func TestAFleetIsLoadedInAProcessOfItsOwn(t *testing.T) {
 		if diff := cmp.Diff(fmt.Sprint(want.Positions), fmt.Sprint(got.Positions)); diff != "" {
 			t.Errorf("%s stands elsewhere (-here +there):\n%s", name, diff)
 		}
+		if diff := cmp.Diff(want.LastLines, got.LastLines); diff != "" {
+			t.Errorf("%s ends elsewhere (-here +there):\n%s", name, diff)
+		}
 	}
 }
 

@@ -1,13 +1,21 @@
 package schema
 
-import "bytes"
+import (
+	"bytes"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+)
+
+// deletable are the lists of spec of which an item is deleted one day; nothing
+// else of a profile is.
+var deletable = []string{"events", "exceptions"}
 
 // noteLastLines notes on which line each event and each exception ends that is an
-// item of a block list: they are deleted one day, and nothing else of a profile
-// is. Where lines end in other ways than by \n and \r\n, nothing is noted.
+// item of a block list. Where lines end in other ways than by \n and \r\n, nothing is noted.
 func noteLastLines(root *node, data []byte) {
 	begin := map[int][]*node{}
-	for _, name := range []string{"events", "exceptions"} {
+	for _, name := range deletable {
 		for _, item := range root.get("spec").get(name).list() {
 			begin[item.pos.Line] = append(begin[item.pos.Line], item)
 		}
@@ -37,6 +45,50 @@ func noteLastLines(root *node, data []byte) {
 		delete(begin, n)
 		endAt(open, n)
 	}
+}
+
+// noteLastLinesOfCUE does so for items that the package itself writes in a list.
+// Nothing is noted of those that a comprehension makes or another package has: with
+// the lines of one, others would go.
+func noteLastLinesOfCUE(tree *node, root cue.Value, files []*ast.File) {
+	lines := wholeLines(files)
+	for _, name := range deletable {
+		items, err := root.LookupPath(cue.MakePath(cue.Str("spec"), cue.Str(name))).List()
+		for _, item := range tree.get("spec").get(name).list() {
+			if err != nil || !items.Next() {
+				break
+			}
+			item.last = lines[items.Value().Source()]
+		}
+	}
+}
+
+// wholeLines are the last lines of the items of lists that share no line with
+// another item or a bracket.
+func wholeLines(files []*ast.File) map[ast.Node]int {
+	last := map[ast.Node]int{}
+	for _, f := range files {
+		ast.Walk(f, func(n ast.Node) bool {
+			l, ok := n.(*ast.ListLit)
+			if !ok {
+				return true
+			}
+			before := l.Lbrack.Line()
+			for i, item := range l.Elts {
+				after := l.Rbrack.Line()
+				if i+1 < len(l.Elts) {
+					after = l.Elts[i+1].Pos().Line()
+				}
+				end := item.End().Line()
+				if before < item.Pos().Line() && end < after {
+					last[item] = end
+				}
+				before = end
+			}
+			return true
+		}, nil)
+	}
+	return last
 }
 
 func endAt(items []*node, line int) {

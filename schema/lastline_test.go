@@ -74,3 +74,57 @@ spec:
 		})
 	}
 }
+
+// In CUE it is an item that a list of the package writes on lines of its own.
+func TestLastLinesOfCUE(t *testing.T) {
+	const before = `package mesh
+apiVersion: "meshgen.dev/v1alpha1"
+kind: "ClusterProfile"
+metadata: name: "mesh"
+spec: {
+	kubernetes: version: "1.35"
+	zones: [{name: "a", nodePools: [{name: "default", nodes: 9, allocatableCPU: "16"}]}]
+	istio: version: "1.31"
+	istiod: {resources: {cpu: "2", memory: "800Mi"}, memoryModel: {base: "240M", bytesPerConnectionEndpoint: 400}, load: {connections: 1000, endpoints: 1700}}
+	namespaces: []
+	services: []
+}
+#Sale: {name: string, start: "2026-11-20T08:00:00Z", end: "2026-11-20T18:00:00Z", multiplier: connections: 2}
+`
+	for name, c := range map[string]struct {
+		text string // from line 14 on
+		want map[string]int
+	}{
+		"several lines, and one": {
+			"spec: events: [\n\t#Sale & {\n\t\tname: \"a\"\n\t}, // of the year\n\t// the other\n\t#Sale & {name: \"b\"}\n]\n",
+			map[string]int{"spec.events[0]": 17, "spec.events[1]": 19},
+		},
+		"a line that two share": {
+			"spec: events: [\n\t#Sale & {name: \"a\"}, #Sale & {name: \"b\"},\n\t#Sale & {name: \"c\"},\n]\n",
+			map[string]int{"spec.events[2]": 16},
+		},
+		"brackets that share lines with items": {
+			"spec: events: [#Sale & {name: \"a\"},\n\t#Sale & {name: \"b\"},\n\t#Sale & {name: \"c\"}]\n",
+			map[string]int{"spec.events[1]": 15},
+		},
+		"what a comprehension makes": {
+			"spec: events: [\n\tfor n in [\"a\", \"b\"] {\n\t\t#Sale & {name: n}\n\t},\n]\n",
+			map[string]int{},
+		},
+		"a text of several lines": {
+			"spec: exceptions: [\n\t{rule: \"keda/paused\", subject: \"a\", owner: \"b\", expiry: \"2026-12-31\", reason: \"\"\"\n\t\tfirst\n\t\tsecond\n\t\t\"\"\"},\n]\n",
+			map[string]int{"spec.exceptions[0]": 18},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := before + c.text
+			p, found := schema.Load(fstest.MapFS{"profile.cue": {Data: []byte(text)}}, "profile.cue")
+			if p == nil {
+				t.Fatal(found)
+			}
+			if diff := cmp.Diff(c.want, p.LastLines); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%s", diff, text)
+			}
+		})
+	}
+}

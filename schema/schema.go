@@ -30,6 +30,7 @@ const (
 	TooMany          = "schema/too-many-findings"
 	NotYAML          = "schema/not-yaml"
 	NotCUE           = "schema/not-cue"
+	NotAProfile      = "schema/not-a-profile"
 	UnknownField     = "schema/unknown-field"
 	MissingField     = "schema/missing-field"
 	DuplicateField   = "schema/duplicate-field"

@@ -34,7 +34,7 @@ type node struct {
 	pos     diag.Pos // of the field's key or of the list's item; zero for a default
 	fields  []field  // of a mapping, in source order
 	items   []*node  // of a list
-	last    int      // of an item that is whole lines of YAML, the last of them; 0 for unknown
+	last    int      // of an item that is whole lines, the last of them; 0 for unknown
 }
 
 type field struct {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -39,6 +40,10 @@ func (w *walk) document(root *node) bool {
 		w.report(root.pos, InvalidValue, "", "the file is "+describe(root)+", expected a mapping").Hint = "write a ClusterProfile: apiVersion, kind, metadata and spec"
 		return false
 	}
+	if !slices.ContainsFunc(root.fields, func(f field) bool { return w.schema.profile.fields[f.key] != nil }) {
+		w.foreign(root)
+		return false
+	}
 	for _, name := range []string{"apiVersion", "kind"} {
 		n := root.get(name)
 		if n == nil || w.schema.profile.fields[name].accepts(n) {
@@ -49,8 +54,40 @@ func (w *walk) document(root *node) bool {
 		}
 		return false
 	}
-	return w.node(root, w.schema.profile, "")
+	known := w.node(root, w.schema.profile, "")
+	if isCUE(root) {
+		w.unnamed(root.get("metadata").get("name"))
+	}
+	return known
 }
+
+func isCUE(root *node) bool { return path.Ext(root.pos.File) == ".cue" }
+
+// unnamed says at a CUE profile without a name that it may be the part that profiles
+// share: that is one until a region gives it its name.
+func (w *walk) unnamed(name *node) {
+	if name != nil && name.kind != incomplete {
+		return
+	}
+	for i, f := range w.findings {
+		if f.Subject == "metadata" || f.Subject == "metadata.name" {
+			w.findings[i].Hint += "; or, if profiles share this, name the file otherwise: " + anyFile
+		}
+	}
+}
+
+// foreign refuses a file that is a profile by its name alone, such as a CUE package
+// of definitions that profiles share. It is not passed over: a cluster whose profile
+// is passed over seems gone.
+func (w *walk) foreign(root *node) {
+	f := w.report(root.pos, NotAProfile, "", "the file has a profile's name and none of a profile's fields "+strings.Join(w.schema.profile.names, ", "))
+	f.Hint = "write a ClusterProfile, or name the file otherwise"
+	if isCUE(root) {
+		f.Hint += ": " + anyFile
+	}
+}
+
+const anyFile = "CUE takes every file of a package, whatever it is called"
 
 // node reports whether the node may stay in the tree.
 func (w *walk) node(n *node, s *shape, path string) bool {

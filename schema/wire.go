@@ -105,11 +105,12 @@ type record struct {
 	Kind    kind
 	Literal string
 	Pos     diag.Pos
+	Last    int
 	Holds   int
 }
 
 func appendRecords(to []record, key string, n *node) []record {
-	to = append(to, record{key, n.kind, n.literal, n.pos, len(n.fields) + len(n.items)})
+	to = append(to, record{key, n.kind, n.literal, n.pos, n.last, len(n.fields) + len(n.items)})
 	for _, f := range n.fields {
 		to = appendRecords(to, f.key, f.value)
 	}
@@ -122,7 +123,7 @@ func appendRecords(to []record, key string, n *node) []record {
 // treeOf is the tree that begins with the first record, and the records after it.
 func treeOf(from []record) (*node, []record) {
 	r, rest := from[0], from[1:]
-	n := &node{kind: r.Kind, literal: r.Literal, pos: r.Pos}
+	n := &node{kind: r.Kind, literal: r.Literal, pos: r.Pos, last: r.Last}
 	for range r.Holds {
 		key := rest[0].Key
 		var value *node

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,8 +77,9 @@ func TestGitHubAction(t *testing.T) {
 		inputs          map[string]string
 		change          string
 		status, changed string
-		out, notOut     string // annotations
+		out             string // annotations
 		summary         string
+		wrong           bool // usage, of which there is no document
 	}{
 		"profiles alone are judged": {
 			inputs: map[string]string{"mode": "validate", "profiles": "examples/fleet\nexamples/clusters/bigsale\n"},
@@ -101,7 +103,7 @@ func TestGitHubAction(t *testing.T) {
 		},
 		"a change that is read breaks nothing": {
 			inputs: map[string]string{"mode": "diff", "profiles": "examples"}, change: moved,
-			status: "0", changed: "true", out: "::warning ", summary: "<!-- meshgen diff -->",
+			status: "0", changed: "true", out: "title=change/event-falls::", summary: "<!-- meshgen diff -->",
 		},
 		"no change has no summary": {
 			inputs: map[string]string{"mode": "diff", "profiles": "examples/fleet"}, change: moved,
@@ -113,7 +115,27 @@ func TestGitHubAction(t *testing.T) {
 		},
 		"a base that is not there fails": {
 			inputs: map[string]string{"mode": "diff", "profiles": "examples/fleet", "base-ref": "v9"},
-			status: "1", changed: "false",
+			status: "1", changed: "false", out: "::error title=meshgen::v9 is no file or folder here",
+		},
+		"the day says what is over": {
+			inputs: map[string]string{"mode": "validate", "profiles": "examples/clusters/bigsale", "as-of": "2027-01-01"},
+			status: "0", changed: "false", out: "title=plan/event-ended::", summary: "\nbigsale: valid\n",
+		},
+		"today is a day": {
+			inputs: map[string]string{"mode": "validate", "profiles": "examples/fleet/tokyo", "as-of": "today"},
+			status: "0", changed: "false", summary: "\ntokyo: valid\n",
+		},
+		"a base of one's own is proven over": {
+			inputs: map[string]string{"mode": "validate", "profiles": "examples/clusters/bigsale", "base": "golden"},
+			status: "4", changed: "false", out: "title=manifests/base-fails::", summary: "~~~~~~~~\n",
+		},
+		"the chart is the one that is given": {
+			inputs: map[string]string{"mode": "diff", "profiles": "examples", "chart": "golden"}, change: moved,
+			status: "1", changed: "false", out: "::error title=meshgen::read the chart golden",
+		},
+		"an input that the mode does not take is refused": {
+			inputs: map[string]string{"mode": "diff", "profiles": "examples", "base": "golden"}, change: moved,
+			status: "1", changed: "false", wrong: true,
 		},
 		"an input is no program and no flag": {
 			inputs: map[string]string{"mode": "validate", "profiles": "--help\nexamples/fleet; touch stolen\n$(touch stolen)"},
@@ -124,7 +146,8 @@ func TestGitHubAction(t *testing.T) {
 			t.Parallel()
 			clone, temp := cloneOf(t, root, hub), t.TempDir()
 			env := []string{"RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + filepath.Join(temp, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary")}
-			c.inputs["meshgen"] = filepath.Join(clone, "bin", "meshgen")
+			program, runs := tallied(t, filepath.Join(clone, "bin", "meshgen"))
+			c.inputs["meshgen"] = program
 			env = append(env, a.environment(t, c.inputs)...)
 			if c.change != "" {
 				runShown(t, root, clone, c.change, true)
@@ -136,6 +159,9 @@ func TestGitHubAction(t *testing.T) {
 				t.Errorf("exit status %s, want %s", code, c.status)
 			}
 			sarif, summary := filepath.Join(temp, "meshgen.sarif"), filepath.Join(temp, "meshgen.md")
+			if c.wrong {
+				sarif = ""
+			}
 			want := "status=" + c.status + "\nchanged=" + c.changed + "\nsarif-path=" + sarif + "\nsummary-path=" + summary + "\n"
 			if diff := cmp.Diff(want, text(t, filepath.Join(temp, "output"))); diff != "" {
 				t.Errorf("outputs (-want +got):\n%s", diff)
@@ -146,9 +172,11 @@ func TestGitHubAction(t *testing.T) {
 			if got := text(t, summary); !strings.Contains(got, c.summary) || c.summary == "" && got != "" || got != text(t, filepath.Join(temp, "summary")) {
 				t.Errorf("summary %q, want %q", got, c.summary)
 			}
-			var document struct{ Version string }
-			if err := json.Unmarshal([]byte(text(t, sarif)), &document); err != nil || document.Version != "2.1.0" {
-				t.Errorf("SARIF %+v, %v", document, err)
+			if got := text(t, runs); got != "1" {
+				t.Errorf("it is judged %q times", got)
+			}
+			if !c.wrong {
+				isSARIF(t, sarif)
 			}
 			if _, err := os.Stat(filepath.Join(clone, "stolen")); err == nil {
 				t.Error("an input was run")
@@ -178,6 +206,27 @@ func (a action) environment(t *testing.T, inputs map[string]string) []string {
 	return env
 }
 
+func isSARIF(t *testing.T, file string) {
+	t.Helper()
+	var document struct{ Version string }
+	if err := json.Unmarshal([]byte(text(t, file)), &document); err != nil || document.Version != "2.1.0" {
+		t.Errorf("SARIF %+v, %v", document, err)
+	}
+}
+
+// tallied is a program that runs another, alone in a folder, and a file that has a
+// 1 for each time.
+func tallied(t *testing.T, program string) (alone, runs string) {
+	t.Helper()
+	folder := t.TempDir()
+	alone, runs = filepath.Join(folder, "meshgen"), filepath.Join(folder, "runs")
+	put(t, alone, fmt.Appendf(nil, "#!/bin/sh\nprintf 1 >> '%s'\nexec '%s' \"$@\"\n", runs, program))
+	if err := os.Chmod(alone, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return alone, runs
+}
+
 func text(t *testing.T, file string) string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -187,7 +236,8 @@ func text(t *testing.T, file string) string {
 	return string(data)
 }
 
-// The jobs of the template write together what one run writes.
+// The jobs of the template write together what one run writes, each by one run and
+// with no other program than the shell.
 func TestGitLabTemplate(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -211,15 +261,23 @@ func TestGitLabTemplate(t *testing.T) {
 	strict(t, filepath.Join(root, "docs/ci/gitlab/meshgen.yml"), &jobs)
 	job := jobs[".meshgen"]
 	clone := cloneOf(t, root, published(t, root, judged...))
-	env := append(os.Environ(), "PATH="+filepath.Join(clone, "bin")+":"+os.Getenv("PATH"), "MESHGEN_PROFILES=examples/fleet", "MESHGEN_RENDERED=golden/fleet")
+	program, runs := tallied(t, filepath.Join(clone, "bin", "meshgen"))
+	job.Variables["MESHGEN_PROFILES"], job.Variables["MESHGEN_RENDERED"] = "examples/fleet", "golden/fleet"
+	run := func(given ...string) int {
+		env := []string{"PATH=" + filepath.Dir(program), "CI_PIPELINE_CREATED_AT=2026-12-01T23:59:59Z"}
+		for name, value := range job.Variables {
+			env = append(env, name+"="+value)
+		}
+		shell := exec.Command("/bin/sh", "-ec", strings.Join(job.Script, "\n"))
+		shell.Dir, shell.Env = clone, append(env, given...)
+		_, _ = shell.Output()
+		return shell.ProcessState.ExitCode()
+	}
 	var statuses []int
 	var clusters []string
 	runShown(t, root, clone, "echo >> golden/fleet/tokyo/PLAN.md", true)
 	for _, node := range []string{"1", "2", "3"} {
-		shell := exec.Command("sh", "-ec", strings.Join(job.Script, "\n"))
-		shell.Dir, shell.Env = clone, append(env, "CI_NODE_INDEX="+node, "CI_NODE_TOTAL=3")
-		_, _ = shell.Output()
-		statuses = append(statuses, shell.ProcessState.ExitCode())
+		statuses = append(statuses, run("CI_NODE_INDEX="+node, "CI_NODE_TOTAL=3"))
 		var quality []any
 		if err := json.Unmarshal([]byte(text(t, filepath.Join(clone, job.Artifacts.Reports.CodeQuality))), &quality); err != nil {
 			t.Errorf("node %s: %v", node, err)
@@ -242,6 +300,29 @@ func TestGitLabTemplate(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{0, 2, 0}, statuses); diff != "" {
 		t.Errorf("tokyo, in shard 2, has drifted (-want +got):\n%s", diff)
+	}
+	if got := text(t, runs); got != "111" {
+		t.Errorf("three jobs judge %q times", got)
+	}
+	one := []string{"MESHGEN_PROFILES=examples/clusters/bigsale", "MESHGEN_RENDERED=golden/bigsale"}
+	for name, c := range map[string]struct {
+		variable string
+		status   int
+		found    string
+	}{
+		"the day says what is over":          {"MESHGEN_AS_OF=2027-01-01", 2, "plan/event-ended"},
+		"today is the pipeline's":            {"MESHGEN_AS_OF=today", 2, ""},
+		"a base of one's own is proven over": {"MESHGEN_BASE=golden", 4, "manifests/base-fails"},
+		"the chart is the one that is given": {"MESHGEN_CHART=golden", 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if status := run(append(one, c.variable)...); status != c.status {
+				t.Errorf("exit status %d, want %d", status, c.status)
+			}
+			if got := text(t, filepath.Join(clone, job.Artifacts.Reports.CodeQuality)); !strings.Contains(got, c.found) || strings.Contains(got, "plan/event-ended") != (c.found == "plan/event-ended") {
+				t.Errorf("found %s, want %s", got, c.found)
+			}
+		})
 	}
 }
 

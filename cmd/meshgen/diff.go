@@ -30,6 +30,7 @@ type comparing struct {
 func newDiff(s streams, cue *schema.Evaluator) *cobra.Command {
 	d := comparing{cue: cue}
 	output := "text"
+	var w writing
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW [PATH...]",
 		Short: "Show what a reviewer has to know of a change, the dangerous first",
@@ -55,18 +56,19 @@ field that moved it, and the findings that came. Files of a revision are then na
 from the repository's top.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			format := findings.Text
+			w.format = findings.Text
 			if d.print = diffFormats[output]; d.print == nil {
-				if format = findings.Format(output); !isFormat(output) {
+				if w.format = findings.Format(output); !isFormat(output) {
 					return fmt.Errorf("output format %q: use text, markdown, json, sarif, github, gitlab or junit", output)
 				}
 			}
-			d.reporter = newReporter(s, format)
+			d.reporter = newReporter(s, w)
 			return d.close(d.run(cmd.Context(), args))
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text, markdown or json; or sarif, github, gitlab or junit: what is dangerous, as findings")
 	cmd.Flags().StringVar(&output, "format", output, "the same as -o")
+	documentsFlag(cmd, &w.files)
 	chartFlag(cmd, &d.chart)
 	cmd.Flags().StringVar(&d.oldChart, "old-chart", "", "istiod chart that OLD runs with, where it is another than NEW's")
 	return cmd
@@ -200,7 +202,7 @@ func (d comparing) compareAll(ctx context.Context, pairs []pair, proofs [2]*mani
 	return moved, worst, ctx.Err()
 }
 
-// finish reports what kept a pair from being compared, and its status; as findings,
+// finish reports what kept a pair from being compared, and its status; in documents,
 // what moved too.
 func (d comparing) finish(p pair, c comparison) status {
 	worst := clean
@@ -209,14 +211,14 @@ func (d comparing) finish(p pair, c comparison) status {
 			continue
 		}
 		worst = worse(worst, o.status)
-		if err := d.found(d.named(o.suite(member{path: p[side].path}), *p[side]), folderOf(p[side].path)); err != nil && c.err == nil {
+		s := o.suite(member{path: p[side].path})
+		if err := d.say(s, folderOf(p[side].path)); err != nil && c.err == nil {
 			c.err = err
 		}
+		d.collect(named(s, *p[side]))
 	}
-	if c.cluster != nil && d.print == nil {
-		if err := d.found(d.concerns(p, c)); err != nil && c.err == nil {
-			c.err = err
-		}
+	if c.cluster != nil && d.documents() {
+		d.collect(concerns(p, c))
 	}
 	if c.err != nil {
 		d.fail(fmt.Errorf("%s: %w", p.path(), c.err))
@@ -227,7 +229,7 @@ func (d comparing) finish(p pair, c comparison) status {
 
 // concerns are what moved in a pair, as findings in its new profile, or in the old
 // one of a cluster that is gone.
-func (d comparing) concerns(p pair, c comparison) findings.Suite {
+func concerns(p pair, c comparison) findings.Suite {
 	side := 1
 	if p[1] == nil {
 		side = 0
@@ -235,13 +237,13 @@ func (d comparing) concerns(p pair, c comparison) findings.Suite {
 	o := c.sides[side]
 	s := o.suite(member{path: p[side].path})
 	s.Findings = c.cluster.Concerns(o.profile.Pos(""))
-	return d.named(s, *p[side])
+	return named(s, *p[side])
 }
 
 // named has the files of a revision as they are called in the repository: who reads
 // a document has no name for the revision.
-func (d comparing) named(s findings.Suite, in input) findings.Suite {
-	if d.format == findings.Text || in.label == "" {
+func named(s findings.Suite, in input) findings.Suite {
+	if in.label == "" {
 		return s
 	}
 	s.Findings = slices.Clone(s.Findings)

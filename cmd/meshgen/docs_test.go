@@ -26,7 +26,8 @@ import (
 var fence = regexp.MustCompile("(?ms)^```(console|sh)\n(.*?)^```$")
 
 // Every command that a page shows runs, in the order of the page and in one clone,
-// and prints what the page shows.
+// and prints what the page shows. What they write beside the project's files is
+// ignored there.
 func TestPagesShowWhatCommandsPrint(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -55,6 +56,9 @@ func TestPagesShowWhatCommandsPrint(t *testing.T) {
 				put(t, filepath.Join(root, page), []byte(got))
 			} else if diff := cmp.Diff(string(data), got); diff != "" {
 				t.Errorf("(-shown +printed):\n%s", diff)
+			}
+			if left := runShown(t, root, clone, "git ls-files --others --exclude-standard", true); left != "" {
+				t.Errorf("what the page writes would be committed by git add:\n%s", left)
 			}
 		})
 	}
@@ -91,7 +95,7 @@ func published(t *testing.T, root string, folders ...string) string {
 			t.Fatal(err)
 		}
 	}
-	put(t, filepath.Join(hub, ".gitignore"), []byte("/bin/\n"))
+	put(t, filepath.Join(hub, ".gitignore"), []byte(text(t, filepath.Join(root, ".gitignore"))))
 	put(t, filepath.Join(hub, "..", "gitconfig"), fmt.Appendf(nil, gitConfig, hub))
 	runShown(t, root, hub, "git init -q -b main && git add . && git commit -q -m one", true)
 	return hub

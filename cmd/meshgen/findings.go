@@ -18,17 +18,24 @@ import (
 
 // reporter says what a command finds: as text on standard error while it goes, or
 // as one document on standard output at its end. What the command says itself is
-// then on standard error, so that the document is alone.
+// then on standard error, so that the document is alone. Documents of files are
+// written at the end too.
 type reporter struct {
 	streams
-	format   findings.Format
+	writing
 	document io.Writer
 	all      findings.Report
 }
 
-func newReporter(s streams, f findings.Format) *reporter {
-	r := &reporter{streams: s, format: f, document: s.out}
-	if f != findings.Text {
+// writing is how a command writes what it finds.
+type writing struct {
+	format findings.Format
+	files  documentFiles
+}
+
+func newReporter(s streams, w writing) *reporter {
+	r := &reporter{streams: s, writing: w, document: s.out}
+	if w.format != findings.Text {
 		r.out = s.err
 	}
 	return r
@@ -37,12 +44,27 @@ func newReporter(s streams, f findings.Format) *reporter {
 // found takes in what was found in one thing that was judged. Text shows lines of
 // files below the folders.
 func (r *reporter) found(s findings.Suite, folders ...string) error {
-	if r.format == findings.Text {
-		return r.streams.report(s.Findings, folders...)
-	}
-	r.all.Suites = append(r.all.Suites, s)
-	return nil
+	r.collect(s)
+	return r.say(s, folders...)
 }
+
+// say prints findings where they are said as text.
+func (r *reporter) say(s findings.Suite, folders ...string) error {
+	if r.format != findings.Text {
+		return nil
+	}
+	return r.streams.report(s.Findings, folders...)
+}
+
+// collect keeps a suite for the documents. Without one nothing is kept: a fleet
+// may be large.
+func (r *reporter) collect(s findings.Suite) {
+	if r.documents() {
+		r.all.Suites = append(r.all.Suites, s)
+	}
+}
+
+func (w writing) documents() bool { return w.format != findings.Text || len(w.files) > 0 }
 
 // fail prints a failure that does not stop the run; the document has it too.
 func (r *reporter) fail(err error) {
@@ -50,10 +72,10 @@ func (r *reporter) fail(err error) {
 	r.all.Failures = append(r.all.Failures, err.Error())
 }
 
-// close writes the document, also of a run that failed, and passes on how the
+// close writes the documents, also of a run that failed, and passes on how the
 // run ended.
 func (r *reporter) close(ended error) error {
-	if r.format == findings.Text {
+	if !r.documents() {
 		return ended
 	}
 	if reported := status(0); ended != nil && !errors.As(ended, &reported) {
@@ -69,12 +91,18 @@ func (r *reporter) write() (err error) {
 	if r.all.Folder, err = os.Getwd(); err != nil {
 		return err
 	}
-	if r.format == findings.SARIF {
-		if r.all.Rules, err = policyRules(); err != nil {
-			return err
-		}
+	if r.all.Rules, err = policyRules(); err != nil {
+		return err
 	}
 	r.all.Rules = append(r.all.Rules, riskRules()...)
+	for _, d := range r.files {
+		if err := d.write(r.all); err != nil {
+			return fmt.Errorf("write the findings: %w", err)
+		}
+	}
+	if r.format == findings.Text {
+		return nil
+	}
 	return findings.Write(r.document, r.format, r.all)
 }
 
@@ -150,15 +178,17 @@ func formatWords() string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// findingsFlags are -o FORMAT, and --format for those who know it from render.
-func findingsFlags(cmd *cobra.Command, f *findings.Format) {
-	*f = findings.Text
-	cmd.Flags().VarP((*formatValue)(f), "output", "o", "how findings are written: "+formatWords())
-	formatFlag(cmd, f)
+// findingsFlags are -o FORMAT and the flags beside it.
+func findingsFlags(cmd *cobra.Command, w *writing) {
+	w.format = findings.Text
+	cmd.Flags().VarP((*formatValue)(&w.format), "output", "o", "how findings are written: "+formatWords())
+	writingFlags(cmd, w)
 }
 
-func formatFlag(cmd *cobra.Command, f *findings.Format) {
-	cmd.Flags().Var((*formatValue)(f), "format", "the same as -o with one of these words")
+// writingFlags are --format, for those who know it from render, and --findings.
+func writingFlags(cmd *cobra.Command, w *writing) {
+	cmd.Flags().Var((*formatValue)(&w.format), "format", "the same as -o with one of these words")
+	documentsFlag(cmd, &w.files)
 }
 
 // suite is a cluster's line as a document has it.

@@ -15,7 +15,7 @@ import (
 )
 
 func newPolicyTest(s streams) *cobra.Command {
-	format := findings.Text
+	var w writing
 	cmd := &cobra.Command{
 		Use:   "test FILE|FOLDER|-...",
 		Short: "Judge manifests by anyone with the policies that need no plan",
@@ -27,11 +27,11 @@ cluster receives. What has to be built first is left out of folders and counted:
   helm template CHART | meshgen policy test -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r := newReporter(s, format)
+			r := newReporter(s, w)
 			return r.close(judge(cmd.Context(), r, args))
 		},
 	}
-	findingsFlags(cmd, &format)
+	findingsFlags(cmd, &w)
 	return cmd
 }
 

@@ -24,7 +24,7 @@ type rendering struct {
 
 func newRender(s streams, cue *schema.Evaluator) *cobra.Command {
 	r := rendering{cue: cue}
-	format := findings.Text
+	w := writing{format: findings.Text}
 	cmd := &cobra.Command{
 		Use:   "render PROFILE|FOLDER... -o DIR",
 		Short: "Write each cluster's files, or show what would change with --check",
@@ -52,12 +52,12 @@ standard error. A folder with such a name is ./sarif. Without a folder nothing
 is written.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.reporter = newReporter(s, format)
+			r.reporter = newReporter(s, w)
 			return r.close(r.run(cmd, args))
 		},
 	}
-	cmd.Flags().VarP(target{&r.root, &format}, "output", "o", "folder to write cluster folders into, or how findings are written; again for the other")
-	formatFlag(cmd, &format)
+	cmd.Flags().VarP(target{&r.root, &w.format}, "output", "o", "folder to write cluster folders into, or how findings are written; again for the other")
+	writingFlags(cmd, &w)
 	cmd.Flags().BoolVar(&r.check, "check", false, "write nothing, print a unified diff, exit with 2 when anything differs")
 	cmd.Flags().BoolVar(&r.simulates, "report", false, "simulate each cluster's day too, and write what became of it")
 	chartFlag(cmd, &r.chart)

@@ -5,19 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshgen/meshgen/internal/findings"
 	"github.com/meshgen/meshgen/schema"
 )
 
 func newValidate(s streams, cue *schema.Evaluator) *cobra.Command {
 	f := fleet{cue: cue}
-	format := findings.Text
+	var w writing
 	cmd := &cobra.Command{
 		Use:   "validate PROFILE|FOLDER...",
 		Short: "Run every stage and write nothing",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.reporter = newReporter(s, format)
+			f.reporter = newReporter(s, w)
 			return f.close(f.validate(cmd, args))
 		},
 	}
@@ -25,7 +24,7 @@ func newValidate(s streams, cue *schema.Evaluator) *cobra.Command {
 	baseFlag(cmd, &f.base)
 	shardFlag(cmd, &f.shard)
 	asOfFlag(cmd, &f.asOf)
-	findingsFlags(cmd, &format)
+	findingsFlags(cmd, &w)
 	return cmd
 }
 

@@ -1,5 +1,6 @@
 // Package image_test makes what docs/ci/Dockerfile makes, without an engine: the
-// program by the file's own command, alone in a folder that is a process's root.
+// program by the file's own command, alone in a folder that is a process's root. Of
+// the image for jobs it reads what is installed, and runs the program beside that.
 package image_test
 
 import (
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,37 +20,84 @@ const root = "../.."
 // instruction is a line of a Dockerfile; this one has no continued lines.
 var instruction = regexp.MustCompile(`(?m)^([A-Z]+) (.*)$`)
 
-func TestTheImageHasNothingButTheProgram(t *testing.T) {
+// stages are those of the Dockerfile, each the instructions after its FROM.
+func stages(t *testing.T) (all [][]string) {
+	t.Helper()
 	data, err := os.ReadFile(root + "/docs/ci/Dockerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var build, user, entry, from string
-	var copied []string
 	for _, m := range instruction.FindAllStringSubmatch(string(data), -1) {
-		switch word, rest := m[1], m[2]; {
-		case word == "FROM":
-			from, copied = rest, nil
-		case word == "RUN" && strings.Contains(rest, "go build"):
-			build = rest
-		case word == "COPY":
-			copied = append(copied, rest)
-		case word == "USER":
-			user = rest
-		case word == "ENTRYPOINT":
-			entry = rest
+		if m[1] == "FROM" {
+			all = append(all, nil)
 		}
+		last := len(all) - 1
+		all[last] = append(all[last], m[0])
 	}
-	if from != "scratch" || len(copied) != 1 || copied[0] != "--from=build /meshgen /bin/meshgen" || user != "65532:65532" || entry != `["/bin/meshgen"]` {
-		t.Fatalf("the image is %s with %q, run by %s as %s", from, copied, user, entry)
+	if len(all) != 3 {
+		t.Fatalf("%d stages", len(all))
+	}
+	return all
+}
+
+const copied = "COPY --from=build /meshgen /bin/meshgen"
+
+// built makes the program at a path by the command of the first stage.
+func built(t *testing.T, program string) {
+	t.Helper()
+	build := stages(t)[0]
+	command, ok := strings.CutPrefix(build[len(build)-1], "RUN ")
+	if !ok || !strings.Contains(command, "-o /meshgen") {
+		t.Fatalf("the program is made by %s", command)
+	}
+	made := exec.Command("sh", "-ec", strings.Replace(command, "-o /meshgen", "-o '"+program+"'", 1))
+	made.Dir = root
+	if printed, err := made.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, printed)
+	}
+}
+
+// The image for jobs has what they call: its base has a shell, and diff runs git.
+func TestTheImageForJobsHasGit(t *testing.T) {
+	want := []string{
+		"FROM debian:13-slim AS ci",
+		"RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git && rm -rf /var/lib/apt/lists/*",
+		copied,
+	}
+	if got := stages(t)[1]; !slices.Equal(got, want) {
+		t.Fatalf("the image is %q, want %q", got, want)
+	}
+	tools := t.TempDir()
+	built(t, filepath.Join(tools, "meshgen"))
+	diff := func() (string, error) {
+		run := exec.Command(filepath.Join(tools, "meshgen"), "diff", "HEAD", "HEAD", "examples/clusters/boutique")
+		run.Dir, run.Env = root, []string{"PATH=" + tools}
+		printed, err := run.CombinedOutput()
+		return string(printed), err
+	}
+	if printed, err := diff(); err == nil {
+		t.Errorf("without git, diff says %q", printed)
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(git, filepath.Join(tools, "git")); err != nil {
+		t.Fatal(err)
+	}
+	if printed, err := diff(); err != nil || printed != "" {
+		t.Errorf("with git alone, diff says %q, %v", printed, err)
+	}
+}
+
+func TestTheImageHasNothingButTheProgram(t *testing.T) {
+	want := []string{"FROM scratch", copied, "ENV PATH=/bin", "USER 65532:65532", `ENTRYPOINT ["/bin/meshgen"]`}
+	if got := stages(t)[2]; !slices.Equal(got, want) {
+		t.Fatalf("the image is %q, want %q", got, want)
 	}
 	image := t.TempDir()
 	program := filepath.Join(image, "bin", "meshgen")
-	made := exec.Command("sh", "-ec", strings.Replace(build, "-o /meshgen", "-o '"+program+"'", 1))
-	made.Dir = root
-	if printed, err := made.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", build, err, printed)
-	}
+	built(t, program)
 	isStatic(t, program)
 	profile, err := os.ReadFile(root + "/examples/clusters/boutique/profile.yaml")
 	if err != nil {

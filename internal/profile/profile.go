@@ -39,14 +39,17 @@ func (p *Profile) Pos(path string) diag.Pos {
 }
 
 // Lines are where item i of the n of a list stands, for whoever deletes it: its
-// lines where it is whole lines, else the one that it begins on; and that of a
-// list that has nothing else.
+// lines where it is whole lines, else the one that it begins on; and a list that
+// has nothing else.
 func (p *Profile) Lines(list string, i, n int) string {
 	path := fmt.Sprintf("%s[%d]", list, i)
 	first, last := p.Pos(path).Line, p.LastLines[path]
 	lines := fmt.Sprintf("lines %d to %d", first, last)
 	switch last {
 	case 0:
+		if n == 1 {
+			return fmt.Sprintf("the list that begins on line %d", p.Pos(list).Line)
+		}
 		lines = fmt.Sprintf("what begins on line %d", first)
 	case first:
 		lines = fmt.Sprintf("line %d", first)

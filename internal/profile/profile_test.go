@@ -24,6 +24,7 @@ func TestLines(t *testing.T) {
 		"an item of one line":                {1, 3, "line 9"},
 		"an item that shares its lines":      {2, 3, "what begins on line 10"},
 		"the only item, whose list goes too": {0, 1, "lines 5 to 8, the list on line 4"},
+		"the only item, which shares lines":  {2, 1, "the list that begins on line 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := p.Lines("spec.events", c.i, c.n); got != c.want {

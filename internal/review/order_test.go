@@ -30,6 +30,12 @@ func withArgoCD(p *plan.Plan) *plan.Plan {
 	return p
 }
 
+func automated(p *plan.Plan) *plan.Plan {
+	p = withArgoCD(p)
+	p.ArgoCD.Automated = true
+	return p
+}
+
 // bold are the words that begin the steps, in their order, and those that begin
 // the waves within one.
 func bold(text string) []string {
@@ -82,6 +88,11 @@ func TestTheOrderOfAFirstAdoption(t *testing.T) {
 		},
 		"Applications come before they are synced, with the project where it is written": {
 			withArgoCD(adopted()), []string{"Run `kubectl apply -k mesh/argocd`", "it brings the project, with its freezes, and the Applications. Nothing is synced yet"}, "",
+		},
+		"Applications that would sync at once are rendered without it until the end": {
+			automated(adopted()),
+			[]string{"and the Applications. Render with `spec.argocd.automated: false` until the last step is done: they would sync at once."},
+			"Nothing is synced yet",
 		},
 		"today's autoscaler holds istiod until the step after": {
 			adopted(), []string{"wait until they are ready. A later step takes that autoscaler away; from then on, until the ScaledObject is there, nothing scales istiod"}, "may scale it",
