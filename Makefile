@@ -17,7 +17,7 @@ lint: ## go vet, gofumpt and staticcheck; Rego is linted by the tests of policie
 	@test -z "$$($(TOOL) gofumpt -l $$(git ls-files '*.go'))" || { $(TOOL) gofumpt -d $$(git ls-files '*.go'); exit 1; }
 	$(TOOL) staticcheck ./...
 
-# apart from lint: the first run goes through all of Istio and Kubernetes
+# apart from lint and e2e: the first run goes through all of Istio and Kubernetes
 lint-e2e: ## go vet and staticcheck of the modules in e2e
 	$(GO) -C e2e vet ./...
 	$(GO) -C e2e/argocd vet ./...
@@ -54,8 +54,8 @@ kill: ## kill 200 renders of 20 clusters at random moments, for each of the two 
 	$(GO) test ./cmd/meshgen -run TestARenderThatIsKilled -count=1 -timeout 60m -v -kills 200
 
 # -count=1: golden/ is outside of that module, where the test cache sees no change;
-# -vet=off: lint-e2e has done it
-e2e: lint-e2e ## what is rendered against the real parts of Istio, Kubernetes, KEDA, Helm and Prometheus; the first build takes long
+# -vet=off: that is lint-e2e's
+e2e: ## what is rendered against the real parts of Istio, Kubernetes, KEDA, Helm and Prometheus; the first build takes long
 	$(GO) -C e2e test -count=1 -vet=off -timeout 30m ./...
 	$(GO) -C e2e/argocd test -count=1 -vet=off ./...
 
