@@ -84,6 +84,9 @@ func TestHostileProfilesAreRefusedWithinBounds(t *testing.T) {
 		"names without a service by the hundred thousand": {"profile.yaml", func() string { return numbered(top+"  services:\n  - name: a\n    calls:\n", "    - x/y%d\n", 250_000) }, schema.MissingField},
 		"different names by the hundred thousand":         {"profile.yaml", func() string { return numbered(top+"  services:\n", "  - {name: n%d}\n", 100_000) }, schema.TooMany},
 		"a number of megabytes":                           {"profile.yaml", func() string { return top + "  istiod: {headroom: " + strings.Repeat("9", 4<<20) + "}\n" }, schema.InvalidValue},
+		"a quantity of megabytes": {"profile.yaml", func() string {
+			return top + "  istiod: {resources: {memory: " + strings.Repeat("8", 4<<20) + "Mi}}\n"
+		}, schema.InvalidValue},
 		"a number with an exponent beyond all":            {"profile.yaml", func() string { return top + "  istiod: {headroom: 1e999999999}\n" }, schema.InvalidValue},
 		"CUE that is nested without end":                  {"profile.cue", func() string { return filled("a: ", "[", "") }, schema.NotCUE},
 		"CUE whose attributes are nested":                 {"profile.cue", func() string { return "a: 1 @a(" + strings.Repeat("(", 4<<20) }, schema.TooLarge},
