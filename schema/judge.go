@@ -23,6 +23,11 @@ func (s *shape) accepts(n *node) bool {
 	return s.rule(n) && s.bears(n)
 }
 
+// holds judges how many items a list has.
+func (s *shape) holds(n *node) bool {
+	return (len(n.items) > 0 || s.empty) && (s.most == 0 || len(n.items) <= s.most)
+}
+
 // bears judges what a pattern cannot: the calendar, and how much a quantity is.
 func (s *shape) bears(n *node) bool {
 	return inCalendar(s.id, n.literal) && (s.unit == "" || s.unit == timeUnit || s.amount(n))
@@ -103,6 +108,9 @@ func describe(n *node) string {
 	case list:
 		if len(n.items) == 0 {
 			return "an empty list"
+		}
+		if len(n.items) > 1 {
+			return fmt.Sprintf("a list of %d items", len(n.items))
 		}
 		return n.kind.String()
 	case text:

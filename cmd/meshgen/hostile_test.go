@@ -68,6 +68,7 @@ func TestHostileProfilesAreRefusedWithinBounds(t *testing.T) {
 		"nothing but zero bytes":          {"profile.yaml", func() string { return filled("", "\x00", "") }, schema.NotYAML},
 		"nothing but comments":            {"profile.yaml", func() string { return filled("", "# x\n", "") }, schema.TooLarge},
 		"nothing but line ends":           {"profile.yaml", func() string { return filled("", "\n", "") }, schema.NotYAML},
+		"zones by the ten thousand":       {"profile.yaml", func() string { return numbered(top+"  zones:\n", "  - {name: z%d, nodePools: []}\n", 25_000) }, schema.InvalidValue},
 		"a million names for tags":        {"profile.yaml", func() string { return numbered("", "%%TAG !a%d! tag:x\n", 400_000) + "---\na: 1\n" }, schema.NotYAML},
 		"an alias bomb":                   {"profile.yaml", func() string { return bomb(20) }, schema.TooLarge},
 		"an alias inside of its anchor":   {"profile.yaml", func() string { return "a: &a [*a]\n" }, schema.TooLarge},
