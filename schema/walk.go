@@ -17,7 +17,7 @@ import (
 type walk struct {
 	schema    *compiled
 	positions map[string]diag.Pos
-	lasts     map[string]int // last lines, by path
+	lasts     map[string]int  // last lines, by path
 	refused   map[string]bool // lists, by path, of which nothing is left
 	findings  diag.List
 }

@@ -88,11 +88,11 @@ func TestHostileProfilesAreRefusedWithinBounds(t *testing.T) {
 		"a quantity of megabytes": {"profile.yaml", func() string {
 			return top + "  istiod: {resources: {memory: " + strings.Repeat("8", 4<<20) + "Mi}}\n"
 		}, schema.InvalidValue},
-		"a number with an exponent beyond all":            {"profile.yaml", func() string { return top + "  istiod: {headroom: 1e999999999}\n" }, schema.InvalidValue},
-		"CUE that is nested without end":                  {"profile.cue", func() string { return filled("a: ", "[", "") }, schema.NotCUE},
-		"CUE whose attributes are nested":                 {"profile.cue", func() string { return "a: 1 @a(" + strings.Repeat("(", 4<<20) }, schema.TooLarge},
-		"CUE in a circle":                                 {"profile.cue", func() string { return "a: {b: a}\n" }, schema.NotCUE},
-		"CUE that counts to a billion":                    {"profile.cue", func() string { return "import \"list\"\na: list.Range(0, 1000000000, 1)\n" }, schema.TooLarge},
+		"a number with an exponent beyond all": {"profile.yaml", func() string { return top + "  istiod: {headroom: 1e999999999}\n" }, schema.InvalidValue},
+		"CUE that is nested without end":       {"profile.cue", func() string { return filled("a: ", "[", "") }, schema.NotCUE},
+		"CUE whose attributes are nested":      {"profile.cue", func() string { return "a: 1 @a(" + strings.Repeat("(", 4<<20) }, schema.TooLarge},
+		"CUE in a circle":                      {"profile.cue", func() string { return "a: {b: a}\n" }, schema.NotCUE},
+		"CUE that counts to a billion":         {"profile.cue", func() string { return "import \"list\"\na: list.Range(0, 1000000000, 1)\n" }, schema.TooLarge},
 		"CUE that multiplies lists": {"profile.cue", func() string {
 			return "import \"list\"\nl: list.Range(0, 1000, 1)\na: [for x in l for y in l for z in l {x*y*z}]\n"
 		}, schema.TooLarge},
