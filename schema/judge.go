@@ -62,7 +62,11 @@ func outOfRange(definition, literal string) bool {
 }
 
 func (w *walk) invalid(n *node, s *shape, path string) {
-	f := w.report(n.pos, InvalidValue, path, fmt.Sprintf("%s is %s, expected %s", path, describe(n), s.expected()))
+	found := describe(n)
+	if n.kind == list && len(n.items) > 0 && s.kinds == cue.ListKind { // so that it has too many
+		found = fmt.Sprintf("a list of %d items", len(n.items))
+	}
+	f := w.report(n.pos, InvalidValue, path, fmt.Sprintf("%s is %s, expected %s", path, found, s.expected()))
 	near, ok := nearest(n.literal, s.choices)
 	likely := s.likely(n)
 	switch {
@@ -108,9 +112,6 @@ func describe(n *node) string {
 	case list:
 		if len(n.items) == 0 {
 			return "an empty list"
-		}
-		if len(n.items) > 1 {
-			return fmt.Sprintf("a list of %d items", len(n.items))
 		}
 		return n.kind.String()
 	case text:
