@@ -18,15 +18,16 @@ const maxEvent = 366 * 24 * time.Hour
 // fields to the walk: it judges only what is there.
 type checker struct {
 	*profile.Profile
+	refused  map[string]bool // lists, by path, that the walk took out as a whole
 	findings diag.List
 }
 
 // Consistent reports whether the rules that span fields hold for a profile that was
 // made from a loaded one.
-func Consistent(p *profile.Profile) bool { return !check(p).HasErrors() }
+func Consistent(p *profile.Profile) bool { return !check(p, nil).HasErrors() }
 
-func check(p *profile.Profile) diag.List {
-	c := &checker{Profile: p}
+func check(p *profile.Profile, refused map[string]bool) diag.List {
+	c := &checker{Profile: p, refused: refused}
 	c.zones()
 	c.istiod()
 	c.names()
@@ -336,12 +337,12 @@ func (c *checker) references() {
 	services := known("service", s.Services, serviceName)
 	namespaces := known("namespace", s.Namespaces, func(n profile.Namespace) string { return n.Name })
 	zones := known("zone", s.Zones, func(z profile.Zone) string { return z.Name })
-	for path, set := range map[string]*names{"spec.services": &services, "spec.namespaces": &namespaces, "spec.zones": &zones} {
-		if !c.Given(path) { // missing has its finding
+	events := known("event", s.Events, func(e profile.Event) string { return e.Name })
+	for path, set := range map[string]*names{"spec.services": &services, "spec.namespaces": &namespaces, "spec.zones": &zones, "spec.events": &events} {
+		if c.refused[path] || !c.Given(path) && path != "spec.events" { // it has its finding
 			set.known = nil
 		}
 	}
-	events := known("event", s.Events, func(e profile.Event) string { return e.Name })
 	for i, service := range s.Services {
 		path := itemPath("spec.services", i)
 		c.refer(path+".namespace", service.Namespace, namespaces)
@@ -398,6 +399,9 @@ func (c *checker) gateways() {
 		pools = append(pools, z.NodePools...)
 	}
 	all := known("node pool", pools, func(p profile.NodePool) string { return p.Name })
+	if c.refused["spec.zones"] {
+		all.known = nil
+	}
 	for i, g := range c.Spec.Gateways {
 		path := itemPath("spec.gateways", i)
 		c.refer(path+".nodePool", g.NodePool, all)

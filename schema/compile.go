@@ -71,6 +71,7 @@ type shape struct {
 	kinds    cue.Kind
 	rule     rule // of scalars
 	empty    bool // a list may be
+	most     int  // items of a list; 0 where only the profile's size bounds them
 	fields   map[string]*shape
 	names    []string // of fields, in the schema's order
 	required []string
@@ -122,6 +123,7 @@ func (d *deriver) judge(s *shape) {
 	case cue.ListKind:
 		s.rule = refuse
 		s.empty = s.value.Unify(d.ctx.NewList()).Validate() == nil
+		s.most = mostItems(s.value)
 	default:
 		r, err := ruleOf(s.value)
 		if err != nil {
@@ -129,6 +131,18 @@ func (d *deriver) judge(s *shape) {
 		}
 		s.rule = r
 	}
+}
+
+// mostItems is the bound that list.MaxItems sets, or 0.
+func mostItems(v cue.Value) int {
+	for _, a := range alternatives(v) {
+		if op, operands := a.Expr(); op == cue.CallOp && fmt.Sprint(operands[0]) == "list.MaxItems" {
+			if most, err := operands[1].Int64(); err == nil {
+				return int(most)
+			}
+		}
+	}
+	return 0
 }
 
 // attribute is what the attribute of that name says of a value, or of its definition.

@@ -23,6 +23,11 @@ func (s *shape) accepts(n *node) bool {
 	return s.rule(n) && s.bears(n)
 }
 
+// holds judges how many items a list has.
+func (s *shape) holds(n *node) bool {
+	return (len(n.items) > 0 || s.empty) && (s.most == 0 || len(n.items) <= s.most)
+}
+
 // bears judges what a pattern cannot: the calendar, and how much a quantity is.
 func (s *shape) bears(n *node) bool {
 	return inCalendar(s.id, n.literal) && (s.unit == "" || s.unit == timeUnit || s.amount(n))
@@ -57,7 +62,11 @@ func outOfRange(definition, literal string) bool {
 }
 
 func (w *walk) invalid(n *node, s *shape, path string) {
-	f := w.report(n.pos, InvalidValue, path, fmt.Sprintf("%s is %s, expected %s", path, describe(n), s.expected()))
+	found := describe(n)
+	if n.kind == list && len(n.items) > 0 && s.kinds == cue.ListKind { // so that it has too many
+		found = fmt.Sprintf("a list of %d items", len(n.items))
+	}
+	f := w.report(n.pos, InvalidValue, path, fmt.Sprintf("%s is %s, expected %s", path, found, s.expected()))
 	near, ok := nearest(n.literal, s.choices)
 	likely := s.likely(n)
 	switch {

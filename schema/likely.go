@@ -109,7 +109,10 @@ func (s *shape) likelyQuantity(literal string) string {
 	if hint == "" {
 		hint = s.didYouMean(spelled(literal, slips)...)
 	}
-	if q, ok := quantity(literal); ok && hint != "" {
+	if hint == "" { // of a long text too, which is not worth the time to read it as a number
+		return ""
+	}
+	if q, ok := quantity(literal); ok {
 		return fmt.Sprintf("%s is %s %s: %s", literal, profile.Exact(q), s.unit, hint)
 	}
 	return hint

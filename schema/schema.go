@@ -94,7 +94,7 @@ func (l *Loader) judge(file string, root *node, findings diag.List) (*profile.Pr
 	if err := l.ready(); err != nil {
 		return nil, append(findings, atTop(file, Unreadable, err.Error(), ""))
 	}
-	w := &walk{schema: l.schema, positions: map[string]diag.Pos{}, lasts: map[string]int{}, findings: findings}
+	w := &walk{schema: l.schema, positions: map[string]diag.Pos{}, lasts: map[string]int{}, refused: map[string]bool{}, findings: findings}
 	if !w.document(root) || w.full() {
 		return nil, w.findings
 	}
@@ -105,7 +105,7 @@ func (l *Loader) judge(file string, root *node, findings diag.List) (*profile.Pr
 	}
 	p.File, p.Positions, p.LastLines = file, w.positions, w.lasts
 	surviveByZones(p)
-	return p, append(w.findings, check(p)...)
+	return p, append(w.findings, check(p, w.refused)...)
 }
 
 // presented sorts the findings and cuts them to what a person can read, each of

@@ -18,7 +18,8 @@ import (
 type walk struct {
 	schema    *compiled
 	positions map[string]diag.Pos
-	lasts     map[string]int // last lines, by path
+	lasts     map[string]int  // last lines, by path
+	refused   map[string]bool // lists, by path, of which nothing is left
 	findings  diag.List
 }
 
@@ -103,13 +104,14 @@ func (w *walk) node(n *node, s *shape, path string) bool {
 	case n.kind == mapping && s.kinds&cue.StructKind != 0:
 		w.mapping(n, s, path)
 		return true
-	case n.kind == list && s.kinds&cue.ListKind != 0 && (len(n.items) > 0 || s.accepts(n)):
+	case n.kind == list && s.kinds&cue.ListKind != 0 && s.holds(n):
 		w.list(n, s, path)
 		return true
 	case s.accepts(n):
 		return true
 	}
 	w.invalid(n, s, path)
+	w.refused[path] = s.kinds == cue.ListKind
 	return false
 }
 

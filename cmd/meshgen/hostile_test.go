@@ -68,6 +68,7 @@ func TestHostileProfilesAreRefusedWithinBounds(t *testing.T) {
 		"nothing but zero bytes":          {"profile.yaml", func() string { return filled("", "\x00", "") }, schema.NotYAML},
 		"nothing but comments":            {"profile.yaml", func() string { return filled("", "# x\n", "") }, schema.TooLarge},
 		"nothing but line ends":           {"profile.yaml", func() string { return filled("", "\n", "") }, schema.NotYAML},
+		"zones by the ten thousand":       {"profile.yaml", func() string { return numbered(top+"  zones:\n", "  - {name: z%d, nodePools: []}\n", 25_000) }, schema.InvalidValue},
 		"a million names for tags":        {"profile.yaml", func() string { return numbered("", "%%TAG !a%d! tag:x\n", 400_000) + "---\na: 1\n" }, schema.NotYAML},
 		"an alias bomb":                   {"profile.yaml", func() string { return bomb(20) }, schema.TooLarge},
 		"an alias inside of its anchor":   {"profile.yaml", func() string { return "a: &a [*a]\n" }, schema.TooLarge},
@@ -84,11 +85,14 @@ func TestHostileProfilesAreRefusedWithinBounds(t *testing.T) {
 		"names without a service by the hundred thousand": {"profile.yaml", func() string { return numbered(top+"  services:\n  - name: a\n    calls:\n", "    - x/y%d\n", 250_000) }, schema.MissingField},
 		"different names by the hundred thousand":         {"profile.yaml", func() string { return numbered(top+"  services:\n", "  - {name: n%d}\n", 100_000) }, schema.TooMany},
 		"a number of megabytes":                           {"profile.yaml", func() string { return top + "  istiod: {headroom: " + strings.Repeat("9", 4<<20) + "}\n" }, schema.InvalidValue},
-		"a number with an exponent beyond all":            {"profile.yaml", func() string { return top + "  istiod: {headroom: 1e999999999}\n" }, schema.InvalidValue},
-		"CUE that is nested without end":                  {"profile.cue", func() string { return filled("a: ", "[", "") }, schema.NotCUE},
-		"CUE whose attributes are nested":                 {"profile.cue", func() string { return "a: 1 @a(" + strings.Repeat("(", 4<<20) }, schema.TooLarge},
-		"CUE in a circle":                                 {"profile.cue", func() string { return "a: {b: a}\n" }, schema.NotCUE},
-		"CUE that counts to a billion":                    {"profile.cue", func() string { return "import \"list\"\na: list.Range(0, 1000000000, 1)\n" }, schema.TooLarge},
+		"a quantity of megabytes": {"profile.yaml", func() string {
+			return top + "  istiod: {resources: {memory: " + strings.Repeat("8", 4<<20) + "Mi}}\n"
+		}, schema.InvalidValue},
+		"a number with an exponent beyond all": {"profile.yaml", func() string { return top + "  istiod: {headroom: 1e999999999}\n" }, schema.InvalidValue},
+		"CUE that is nested without end":       {"profile.cue", func() string { return filled("a: ", "[", "") }, schema.NotCUE},
+		"CUE whose attributes are nested":      {"profile.cue", func() string { return "a: 1 @a(" + strings.Repeat("(", 4<<20) }, schema.TooLarge},
+		"CUE in a circle":                      {"profile.cue", func() string { return "a: {b: a}\n" }, schema.NotCUE},
+		"CUE that counts to a billion":         {"profile.cue", func() string { return "import \"list\"\na: list.Range(0, 1000000000, 1)\n" }, schema.TooLarge},
 		"CUE that multiplies lists": {"profile.cue", func() string {
 			return "import \"list\"\nl: list.Range(0, 1000, 1)\na: [for x in l for y in l for z in l {x*y*z}]\n"
 		}, schema.TooLarge},

@@ -48,8 +48,11 @@ type builder struct {
 	zones  int64
 	loss   sizing.Loss
 	events []event
-	sets   [][]int // sets of events that are ever under way together
-	terms  map[string]Term
+	sets   [][]int         // sets of events that are ever under way together
+	named  map[int]factors // of the events that Services name, by their index
+
+	connections, endpoints factors // of the whole mesh
+	terms                  map[string]Term
 
 	memory    memoryModel
 	limits    sizing.Threshold // at the worst moment

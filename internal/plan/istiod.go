@@ -147,7 +147,7 @@ func (b *builder) replicas() bool {
 func (b *builder) eventReplicas(i int) {
 	e := &b.events[i]
 	d := b.from("Cr", "theta", "Z")
-	m := b.eventTerm("m", i, b.connectionsOf, e.path)
+	m := b.eventTerm("m", i, b.connections, e.path)
 	d.input(m)
 	c := d.whole("C", "ceil(Cr * m)", "connections")
 	e.replicas = d.whole("replicas", "upTo(ceil(C / theta), Z)", "replicas")

@@ -30,6 +30,8 @@ func (b *builder) loads() {
 		spans = append(spans, when)
 	}
 	b.sets = calendar.Sets(calendar.Segments(spans))
+	b.connections = b.factors(func(i int) *big.Rat { return b.events[i].connections })
+	b.endpoints = b.factors(func(i int) *big.Rat { return b.events[i].endpoints })
 }
 
 func (b *builder) when(e profile.Event, path string) (calendar.Event, bool) {
@@ -108,36 +110,61 @@ func pick[T any](kind string, connections, endpoints *T) *T {
 	return connections
 }
 
-// combined is 1 + Σ(mᵢ − 1) over the events of a set: overlapping events add
-// their excess.
-func combined(set []int, multiplier func(event int) *big.Rat) *big.Rat {
-	sum := big.NewRat(1, 1)
-	for _, i := range set {
-		sum.Add(sum, multiplier(i)).Sub(sum, big.NewRat(1, 1))
+// factors are what each event multiplies by, and what each set of events that are
+// under way together does: 1 + Σ(mᵢ − 1), for they add their excess.
+type factors struct{ each, together []*big.Rat }
+
+func (b *builder) factors(multiplier func(event int) *big.Rat) factors {
+	var f factors
+	for i := range b.events {
+		f.each = append(f.each, multiplier(i))
 	}
-	return sum
-}
-
-// most is the largest combined multiplier of the sets that hold the event.
-func (b *builder) most(event int, multiplier func(event int) *big.Rat) *big.Rat {
-	m, _ := b.worstWith(event, multiplier)
-	return m
-}
-
-// worstWith is most, and the set of events that it is of: the smallest of equals.
-func (b *builder) worstWith(event int, multiplier func(event int) *big.Rat) (most *big.Rat, worst []int) {
-	most = big.NewRat(1, 1)
+	one := big.NewRat(1, 1)
 	for _, set := range b.sets {
+		sum := big.NewRat(1, 1)
+		for _, i := range set {
+			if f.each[i].Cmp(one) != 0 {
+				sum.Add(sum, f.each[i]).Sub(sum, one)
+			}
+		}
+		f.together = append(f.together, sum)
+	}
+	return f
+}
+
+// serviceFactors are what the events that a Service names do to its calls.
+func (b *builder) serviceFactors(service int) factors {
+	if b.named == nil {
+		b.named = map[int]factors{}
+	}
+	f, known := b.named[service]
+	if !known {
+		named := b.service(service).Events
+		f = b.factors(func(i int) *big.Rat {
+			if e, ok := named[b.events[i].Name]; ok {
+				return &e.Multiplier.Rat
+			}
+			return big.NewRat(1, 1)
+		})
+		b.named[service] = f
+	}
+	return f
+}
+
+// worstWith is the largest combined multiplier of the sets that hold the event,
+// and the set that it is of: the smallest of equals.
+func (b *builder) worstWith(event int, f factors) (most *big.Rat, worst []int) {
+	most = big.NewRat(1, 1)
+	for i, set := range b.sets {
 		if !slices.Contains(set, event) {
 			continue
 		}
 		c := 1
-		m := combined(set, multiplier)
 		if worst != nil {
-			c = m.Cmp(most)
+			c = f.together[i].Cmp(most)
 		}
 		if c > 0 || c == 0 && len(set) < len(worst) {
-			most, worst = m, set
+			most, worst = f.together[i], set
 		}
 	}
 	return most, worst
@@ -145,10 +172,10 @@ func (b *builder) worstWith(event int, multiplier func(event int) *big.Rat) (mos
 
 // eventTerm is what an event multiplies by at the most: the profile's number,
 // or the sum of those that are under way together.
-func (b *builder) eventTerm(name string, event int, multiplier func(event int) *big.Rat, path string) Term {
-	m, set := b.worstWith(event, multiplier)
+func (b *builder) eventTerm(name string, event int, f factors, path string) Term {
+	m, set := b.worstWith(event, f)
 	t := Term{Name: name, Value: m, From: path}
-	if together := b.together(event, set, multiplier); together != "" {
+	if together := b.together(event, set, f); together != "" {
 		t.From, t.Note = "", path+", "+together
 	}
 	return t
@@ -156,10 +183,10 @@ func (b *builder) eventTerm(name string, event int, multiplier func(event int) *
 
 // together says which other events add to this one, and by how much; empty where
 // none does.
-func (b *builder) together(event int, set []int, multiplier func(event int) *big.Rat) string {
+func (b *builder) together(event int, set []int, f factors) string {
 	sum, others := "1", false
 	for _, i := range set {
-		m := multiplier(i)
+		m := f.each[i]
 		if m.Cmp(big.NewRat(1, 1)) == 0 {
 			continue
 		}
@@ -172,17 +199,14 @@ func (b *builder) together(event int, set []int, multiplier func(event int) *big
 	return sum + ": they overlap"
 }
 
-func (b *builder) connectionsOf(i int) *big.Rat { return b.events[i].connections }
-func (b *builder) endpointsOf(i int) *big.Rat   { return b.events[i].endpoints }
-
 // peak is the worst moment of the calendar: the most connections and the most
 // endpoints of any segment, taken together, so that no moment is worse.
 func (b *builder) peak() profile.Load {
 	rest := b.spec().Istiod.Load
 	peak := rest
-	for _, set := range b.sets {
-		peak.Connections = max(peak.Connections, sizing.CeilMul(rest.Connections, combined(set, b.connectionsOf)))
-		peak.Endpoints = max(peak.Endpoints, sizing.CeilMul(rest.Endpoints, combined(set, b.endpointsOf)))
+	for i := range b.sets {
+		peak.Connections = max(peak.Connections, sizing.CeilMul(rest.Connections, b.connections.together[i]))
+		peak.Endpoints = max(peak.Endpoints, sizing.CeilMul(rest.Endpoints, b.endpoints.together[i]))
 	}
 	return peak
 }

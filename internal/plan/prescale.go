@@ -84,13 +84,7 @@ func ordinal(n int) string {
 // multiplierTerm is a Service's largest combined multiplier in any segment that
 // the event covers, among the events that the Service names.
 func (b *builder) multiplierTerm(name string, service, event int) Term {
-	named := b.service(service).Events
-	return b.eventTerm(name, event, func(i int) *big.Rat {
-		if e, ok := named[b.events[i].Name]; ok {
-			return &e.Multiplier.Rat
-		}
-		return big.NewRat(1, 1)
-	}, b.eventPath(service, event))
+	return b.eventTerm(name, event, b.serviceFactors(service), b.eventPath(service, event))
 }
 
 // eventPath is the field by which a Service names an event.

@@ -62,6 +62,7 @@ func newRouter(b *builder) *router {
 type routed struct {
 	*router
 	profile.Service
+	index   int // in the profile's list
 	path    string
 	d       *derivation
 	q       []*big.Rat // share of the calls by zone; nil where the profile does not say
@@ -76,7 +77,7 @@ type routed struct {
 }
 
 func (r *router) route(i int) {
-	s := &routed{router: r, Service: r.spec().Services[i], path: servicePath(i), d: &derivation{terms: make([]Term, 0, 48)}}
+	s := &routed{router: r, Service: r.spec().Services[i], index: i, path: servicePath(i), d: &derivation{terms: make([]Term, 0, 48)}}
 	s.writer = hints.WrittenBy(map[string]string{annotationMode: s.Routing.TopologyMode}, s.Routing.TrafficDistribution)
 	s.inputs()
 	s.inNone()

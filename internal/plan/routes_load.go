@@ -66,8 +66,9 @@ func (s *routed) eventMoments() []moment {
 		return nil
 	}
 	var all []moment
+	f := s.serviceFactors(s.index)
 	for i, e := range s.events {
-		m := s.most(i, s.multiplier)
+		m, _ := s.worstWith(i, f)
 		if _, named := s.Events[e.Name]; !named || m.Cmp(big.NewRat(1, 1)) <= 0 {
 			continue
 		}
@@ -84,14 +85,6 @@ func (s *routed) eventMoments() []moment {
 // event; 0 where it does not.
 func (s *routed) prescaledTo(event int) int64 {
 	return s.behind(s.Service).most([]int{event})
-}
-
-// multiplier is what an event does to the Service.
-func (s *routed) multiplier(event int) *big.Rat {
-	if named, ok := s.Events[s.events[event].Name]; ok {
-		return &named.Multiplier.Rat
-	}
-	return big.NewRat(1, 1)
 }
 
 // guaranteed is where that many pods stand under a hard zone constraint of skew

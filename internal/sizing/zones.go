@@ -1,6 +1,9 @@
 package sizing
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // The load of endpoints while the calls of a zone stay there. A slice has one
 // item for each zone: q is the share of the calls that come from it, n the
@@ -106,12 +109,13 @@ func Reachable(pods, zones, skew int64) (fewest, most int64) {
 // the share means nothing.
 func ZoneLoss(q []*big.Rat, n []int64) (share *big.Rat, lost, to int) {
 	share, lost, to = new(big.Rat), -1, -1
+	if slices.Contains(n, sum(n)) {
+		return share, lost, to
+	}
+	s := standingOf(q, n)
 	for z := range n {
-		if n[z] == sum(n) {
-			return new(big.Rat), -1, -1
-		}
 		for _, x := range losses(q, n, z) {
-			if u := afterLoss(q, n, x, z); lost < 0 || u.Cmp(share) > 0 {
+			if u := s.afterLoss(x, z); lost < 0 || u.Cmp(share) > 0 {
 				share, lost, to = u, x, z
 			}
 		}
@@ -141,10 +145,47 @@ func losses(q []*big.Rat, n []int64, to int) []int {
 	return []int{most}
 }
 
-func afterLoss(q []*big.Rat, n []int64, lost, to int) *big.Rat {
-	left, counts := append([]*big.Rat{}, q...), append([]int64{}, n...)
-	left[to] = new(big.Rat).Add(q[to], q[lost])
-	left[lost] = new(big.Rat)
-	counts[lost] = 0
-	return fullest(left, counts)
+// standing is what the loss of any zone is judged by.
+type standing struct {
+	q     []*big.Rat
+	n     []int64
+	pods  int64
+	away  *big.Rat   // share of the calls that come from zones without endpoints
+	each  []*big.Rat // of all calls, by endpoint of the zone; nil where it has none
+	order []int      // the zones with endpoints, those of the fullest first
+}
+
+func standingOf(q []*big.Rat, n []int64) standing {
+	s := standing{q: q, n: n, pods: sum(n), away: homeless(q, n), each: make([]*big.Rat, len(n))}
+	for z := range n {
+		if n[z] > 0 {
+			s.each[z] = s.divided(z, q[z])
+			s.order = append(s.order, z)
+		}
+	}
+	slices.SortFunc(s.order, func(x, y int) int { return s.each[y].Cmp(s.each[x]) })
+	return s
+}
+
+// divided is what an endpoint of a zone has of a share of the calls.
+func (s standing) divided(zone int, share *big.Rat) *big.Rat {
+	return new(big.Rat).Quo(share, big.NewRat(s.n[zone], 1))
+}
+
+// afterLoss is the share of the fullest endpoint after the loss of one zone, whose
+// callers all go to another.
+func (s standing) afterLoss(lost, to int) *big.Rat {
+	most, away := new(big.Rat), new(big.Rat).Set(s.away)
+	if i := slices.IndexFunc(s.order, func(z int) bool { return z != lost && z != to }); i >= 0 {
+		most.Set(s.each[s.order[i]])
+	}
+	if s.n[lost] == 0 {
+		away.Sub(away, s.q[lost])
+	}
+	if s.n[to] == 0 {
+		away.Add(away, s.q[lost])
+	} else if own := s.divided(to, new(big.Rat).Add(s.q[to], s.q[lost])); own.Cmp(most) > 0 {
+		most = own
+	}
+	return most.Add(most, away.Quo(away, big.NewRat(s.pods-s.n[lost], 1)))
 }

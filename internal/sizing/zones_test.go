@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -113,6 +114,38 @@ func TestZoneLoss(t *testing.T) {
 				t.Errorf("%s with zone %d lost to %d, want %s, %d, %d", share.RatString(), lost, to, c.share, c.lost, c.to)
 			}
 		})
+	}
+}
+
+// The loss of each zone, its callers in each other, as a zone without endpoints
+// and callers would have it.
+func TestZoneLossIsTheWorstOfAllPairs(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 3))
+	for range 3000 {
+		zones := 2 + random.IntN(4)
+		q, n := make([]*big.Rat, zones), make([]int64, zones)
+		for z := range q {
+			q[z], n[z] = big.NewRat(random.Int64N(5), 20), random.Int64N(4)
+		}
+		if slices.Contains(n, sum(n)) {
+			continue
+		}
+		want := new(big.Rat)
+		for x := range n {
+			for z := range n {
+				if x == z {
+					continue
+				}
+				left, counts := append([]*big.Rat{}, q...), append([]int64{}, n...)
+				left[z], left[x], counts[x] = new(big.Rat).Add(q[z], q[x]), new(big.Rat), 0
+				if u := fullest(left, counts); u.Cmp(want) > 0 {
+					want = u
+				}
+			}
+		}
+		if got, _, _ := ZoneLoss(q, n); got.Cmp(want) != 0 {
+			t.Fatalf("callers %v, endpoints %v: %s, want %s", q, n, got.RatString(), want.RatString())
+		}
 	}
 }
 
