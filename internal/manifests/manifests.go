@@ -31,6 +31,9 @@ func (b *Builder) Build(in Input) ([]Object, diag.List, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("prove the istiod values of %s: %w", in.Plan.Cluster, err)
 	}
+	if found.HasErrors() && in.Base == "" {
+		return nil, found, nil // the overlays find nothing without a base, and take long for a large mesh
+	}
 	built, base, err := b.overlays(in)
 	if err != nil {
 		return nil, nil, fmt.Errorf("build the overlays of %s: %w", in.Plan.Cluster, err)

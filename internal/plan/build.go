@@ -18,6 +18,7 @@ func Build(p *profile.Profile) (*Plan, error) {
 	b := &builder{profile: p, plan: &Plan{Cluster: p.Metadata.Name}, judged: map[judgement]bool{}, local: map[string]bool{}}
 	b.place()
 	b.loads()
+	b.judgeOverlaps()
 	b.inputs()
 	if !b.plan.Findings.HasErrors() {
 		b.deploy()
@@ -26,7 +27,7 @@ func Build(p *profile.Profile) (*Plan, error) {
 		b.mesh()
 		b.argocd()
 	}
-	b.plan.Findings = b.plan.Findings.Sorted()
+	b.plan.Findings = b.findings()
 	if b.err != nil {
 		return nil, fmt.Errorf("plan of %s: %w", p.Metadata.Name, b.err)
 	}
@@ -38,6 +39,7 @@ type builder struct {
 	profile *profile.Profile
 	plan    *Plan
 	err     error
+	errors  int // findings that are
 
 	workloads []deployed
 	deployed  map[string]int  // index into workloads, by namespace/name
@@ -80,6 +82,9 @@ func (b *builder) find(f diag.Finding, path string) {
 	f.Pos = b.profile.Pos(path)
 	if f.Subject == "" {
 		f.Subject = path
+	}
+	if f.Severity == diag.Error {
+		b.errors++
 	}
 	b.plan.Findings = append(b.plan.Findings, f)
 }

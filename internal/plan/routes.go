@@ -19,7 +19,7 @@ import (
 func (b *builder) routes() {
 	r := newRouter(b)
 	for i, s := range b.spec().Services {
-		if serves(s) {
+		if serves(s) && !b.full() {
 			r.route(i)
 		}
 	}

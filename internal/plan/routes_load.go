@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 
@@ -166,7 +167,18 @@ func (s *routed) beforeLoss(m moment) [][]int64 {
 			}
 		}
 	}
-	return all
+	return once(all)
+}
+
+// once is each way once, in the order in which they come first.
+func once(ways [][]int64) [][]int64 {
+	known := map[string]bool{}
+	return slices.DeleteFunc(ways, func(way []int64) bool {
+		key := fmt.Sprint(way)
+		had := known[key]
+		known[key] = true
+		return had
+	})
 }
 
 // servedEverywhere reports whether every zone with calls has endpoints.

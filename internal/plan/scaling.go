@@ -22,7 +22,7 @@ func (b *builder) scaling() {
 		return
 	}
 	for i := range b.workloads {
-		if w := &b.workloads[i]; b.managed(w) {
+		if w := &b.workloads[i]; b.managed(w) && !b.full() {
 			b.scale(w)
 		}
 	}

@@ -28,6 +28,8 @@ func (b *builder) spread() {
 		w := &b.workloads[i]
 		most := b.mostReplicas(w)
 		switch {
+		case b.full():
+			return
 		case most < 2:
 		case len(w.Labels) == 0:
 			unlabelled = append(unlabelled, w.services[0])

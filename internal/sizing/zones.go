@@ -113,11 +113,9 @@ func ZoneLoss(q []*big.Rat, n []int64) (share *big.Rat, lost, to int) {
 		return share, lost, to
 	}
 	s := standingOf(q, n)
-	for z := range n {
-		for _, x := range losses(q, n, z) {
-			if u := s.afterLoss(x, z); lost < 0 || u.Cmp(share) > 0 {
-				share, lost, to = u, x, z
-			}
+	for _, p := range s.worst() {
+		if u := s.afterLoss(p.lost, p.to); lost < 0 || u.Cmp(share) > 0 {
+			share, lost, to = u, p.lost, p.to
 		}
 	}
 	return share, lost, to
@@ -165,6 +163,55 @@ func standingOf(q []*big.Rat, n []int64) standing {
 	}
 	slices.SortFunc(s.order, func(x, y int) int { return s.each[y].Cmp(s.each[x]) })
 	return s
+}
+
+// pair is a zone that is lost, and the one that its callers go to.
+type pair struct{ lost, to int }
+
+// worst are the pairs that may be the worst. They are told in floating point, for
+// exact numbers for each pair of a dozen zones take a hundred times as long; what
+// rounding can hide of shares that are at most 1 is far less than the slack.
+func (s standing) worst() []pair {
+	const slack = 1e-9
+	var pairs []pair
+	var about []float64
+	q := make([]float64, len(s.q))
+	for z, share := range s.q {
+		q[z], _ = share.Float64()
+	}
+	for z := range s.n {
+		for _, x := range losses(s.q, s.n, z) {
+			pairs, about = append(pairs, pair{x, z}), append(about, s.nearly(q, x, z))
+		}
+	}
+	most := slices.Max(about) - slack
+	var worst []pair
+	for i, p := range pairs {
+		if about[i] >= most {
+			worst = append(worst, p)
+		}
+	}
+	return worst
+}
+
+// nearly is afterLoss in floating point.
+func (s standing) nearly(q []float64, lost, to int) float64 {
+	fullest, away := 0.0, 0.0
+	for z, n := range s.n {
+		calls := q[z]
+		switch z {
+		case lost:
+			continue
+		case to:
+			calls += q[lost]
+		}
+		if n == 0 {
+			away += calls
+		} else {
+			fullest = max(fullest, calls/float64(n))
+		}
+	}
+	return fullest + away/float64(s.pods-s.n[lost])
 }
 
 // divided is what an endpoint of a zone has of a share of the calls.
