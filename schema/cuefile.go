@@ -150,7 +150,7 @@ func cueFindings(file string, err error) diag.List {
 		if i == maxFindings {
 			break
 		}
-		f := atTop(file, NotCUE, clipTo("the CUE does not evaluate: "+strings.TrimSpace(e.Error()), maxMessage), "")
+		f := atTop(file, NotCUE, clipTo("the CUE does not evaluate: "+strings.TrimSpace(diag.Reason(e)), maxMessage), "")
 		if p, ok := errorPos(file, e); ok {
 			f.Pos = p
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -140,6 +141,38 @@ func TestUnreadableFilesAreFindings(t *testing.T) {
 			t.Errorf("%s: %v", file, findings)
 		}
 	}
+}
+
+func TestWhatCannotBeReadIsSaidWithoutTheCallThatMetIt(t *testing.T) {
+	const module = "module: \"example.com/fleet\"\nlanguage: version: \"v0.13.0\"\n"
+	fsys := unreadable{fstest.MapFS{
+		"cue.mod/module.cue": {Data: []byte(module)},
+		"eu/profile.cue":     {Data: []byte("package eu\n")},
+		"eu/locked.cue":      {Data: []byte("package eu\n")},
+		"kr/locked.yaml":     {},
+	}}
+	for file, want := range map[string]string{
+		"none.yaml":      "the file cannot be read: none.yaml: file does not exist",
+		"kr/locked.yaml": "the file cannot be read: kr/locked.yaml: permission denied",
+		"eu/profile.cue": "the CUE does not evaluate: eu/locked.cue: permission denied",
+	} {
+		for _, loader := range []*schema.Loader{{}, {Evaluator: newEvaluator(t)}} {
+			_, findings := loader.Load(fsys, file)
+			if len(findings) != 1 || findings[0].Message != want {
+				t.Errorf("%s: %v, want %q", file, findings, want)
+			}
+		}
+	}
+}
+
+// unreadable is a file system that opens no file called locked.
+type unreadable struct{ fstest.MapFS }
+
+func (u unreadable) Open(name string) (fs.File, error) {
+	if strings.HasPrefix(path.Base(name), "locked.") {
+		return nil, &fs.PathError{Op: "openat", Path: name, Err: fs.ErrPermission}
+	}
+	return u.MapFS.Open(name)
 }
 
 func TestLoadsRunBesideEachOther(t *testing.T) {

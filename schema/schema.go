@@ -156,7 +156,7 @@ func readFile(fsys fs.FS, file string) ([]byte, *diag.Finding) {
 		return nil, &f
 	}
 	if err != nil {
-		f := atTop(file, Unreadable, fmt.Sprintf("the file cannot be read: %v", err), "")
+		f := atTop(file, Unreadable, "the file cannot be read: "+diag.Reason(err), "")
 		return nil, &f
 	}
 	return data, nil

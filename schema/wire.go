@@ -66,7 +66,7 @@ func answer(fsys fs.FS, r request) reply {
 		out.Data, err = readOpened(fsys, r.Name)
 	}
 	if err != nil {
-		out.Problem, out.Missing = err.Error(), errors.Is(err, fs.ErrNotExist)
+		out.Problem, out.Missing = diag.Reason(err), errors.Is(err, fs.ErrNotExist)
 	}
 	return out
 }

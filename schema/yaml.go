@@ -200,8 +200,10 @@ func (r *yamlReader) node(n *yaml.Node, pos diag.Pos, depth int) *node {
 	case yaml.AliasNode:
 		return r.node(n.Alias, pos, depth+1)
 	case yaml.MappingNode:
+		r.tagged(n, n, "!!map")
 		return r.mapping(n, pos, depth)
 	case yaml.SequenceNode:
+		r.tagged(n, n, "!!seq")
 		out := &node{kind: list, pos: pos}
 		for _, item := range n.Content {
 			out.items = append(out.items, r.node(item, r.pos(item), depth+1))
@@ -210,6 +212,18 @@ func (r *yamlReader) node(n *yaml.Node, pos diag.Pos, depth int) *node {
 	default:
 		return r.scalar(n, pos)
 	}
+}
+
+// tagged refuses a tag that says anything but what a node is; the node is read as
+// without it.
+func (r *yamlReader) tagged(at, n *yaml.Node, is string) {
+	if n.Style&yaml.TaggedStyle != 0 && n.ShortTag() != is {
+		r.unsupported(at, n.Tag)
+	}
+}
+
+func (r *yamlReader) unsupported(at *yaml.Node, tag string) {
+	r.report(at, NotYAML, fmt.Sprintf("the tag %s is not supported", clip(tag)), "leave it out")
 }
 
 func (r *yamlReader) mapping(n *yaml.Node, pos diag.Pos, depth int) *node {
@@ -224,9 +238,10 @@ func (r *yamlReader) mapping(n *yaml.Node, pos diag.Pos, depth int) *node {
 		switch {
 		case key.Kind != yaml.ScalarNode:
 			r.report(n.Content[i], NotYAML, "a key is not a plain name", "")
-		case key.ShortTag() == "!!merge":
+		case key.ShortTag() == "!!merge" && key.Value == "<<":
 			merged = append(merged, r.node(value, r.pos(key), depth+1))
 		default:
+			r.tagged(n.Content[i], key, "!!str")
 			out.fields = append(out.fields, field{key.Value, r.node(value, r.pos(n.Content[i]), depth+1)})
 		}
 	}
@@ -258,6 +273,7 @@ func (r *yamlReader) merge(out, from *node, had map[string]bool) {
 		for _, item := range from.items {
 			r.merge(out, item, had)
 		}
+	case rejected:
 	default:
 		if r.stopped {
 			return
@@ -284,7 +300,7 @@ func (r *yamlReader) scalar(n *yaml.Node, pos diag.Pos) *node {
 			out.literal, out.kind = "", rejected
 		}
 	default:
-		r.report(n, NotYAML, fmt.Sprintf("the tag %s is not supported", clip(n.Tag)), "leave it out")
+		r.unsupported(n, n.Tag)
 		out.kind = rejected
 	}
 	return out

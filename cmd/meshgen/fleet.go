@@ -30,15 +30,9 @@ type fleet struct {
 }
 
 // run returns the worst status. A failure of one cluster is printed and does
-// not stop the others. Of two profiles of one name neither is begun: the name is
-// the output folder.
+// not stop the others. Of two profiles of one name neither is begun, in no shard: the
+// name is the output folder.
 func (f fleet) run(ctx context.Context, members []member) (status, error) {
-	if found := sameNames(members); len(found) > 0 {
-		if err := f.found(findings.Suite{Name: "profiles", Judged: []string{"schema"}, Findings: found}, foldersOf(members)...); err != nil {
-			return clean, err
-		}
-		return invalid, nil
-	}
 	if f.base != "" && len(members) > 1 {
 		return clean, fmt.Errorf("--base is the base of one cluster, and there are %d profiles", len(members))
 	}
@@ -47,10 +41,13 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 	if err != nil {
 		return clean, err
 	}
-	members = f.shard.of(members)
+	worst, err := f.refuse(members)
+	if err != nil {
+		return clean, err
+	}
+	members = f.shard.of(apart(members))
 	results := f.start(ctx, members, proofs)
 	progress := newProgress(f.err, len(members))
-	worst := clean
 	for i, m := range members {
 		progress.show()
 		r, ok := <-results[i]
@@ -67,6 +64,15 @@ func (f fleet) run(ctx context.Context, members []member) (status, error) {
 		progress.add(m, r.outcome.reported())
 	}
 	return worst, ctx.Err()
+}
+
+// refuse says which members have one name.
+func (f fleet) refuse(members []member) (status, error) {
+	found := sameNames(members)
+	if len(found) == 0 {
+		return clean, nil
+	}
+	return invalid, f.found(findings.Suite{Name: "profiles", Judged: []string{"schema"}, Findings: found}, foldersOf(members)...)
 }
 
 // worker walks one profile at a time, with one compiled schema for all of them.

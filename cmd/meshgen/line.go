@@ -251,7 +251,7 @@ func unreadableValues(p *profile.Profile, i int, err error) diag.Finding {
 	field := fmt.Sprintf("spec.istiod.values[%d]", i)
 	return diag.Finding{
 		Severity: diag.Error, ID: "manifests/unreadable-values", Pos: p.Pos(field), Subject: field,
-		Message: fmt.Sprintf("Helm values file %s cannot be read: %v", p.Spec.Istiod.Values[i], err),
+		Message: fmt.Sprintf("Helm values file %s cannot be read: %s", p.Spec.Istiod.Values[i], diag.Reason(err)),
 		Hint:    "name a file below the profile's folder, relative to it; links that leave the folder are not followed",
 	}
 }

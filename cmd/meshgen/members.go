@@ -73,6 +73,15 @@ func sameNames(members []member) diag.List {
 	return found
 }
 
+// apart are the members whose name no other has, and those whose name is not known.
+func apart(members []member) []member {
+	count := map[string]int{}
+	for _, m := range members {
+		count[m.cluster]++
+	}
+	return slices.DeleteFunc(slices.Clone(members), func(m member) bool { return m.cluster != "" && count[m.cluster] > 1 })
+}
+
 // foldersOf are the folders that the members are read from.
 func foldersOf(members []member) []string {
 	var folders []string
@@ -82,10 +91,11 @@ func foldersOf(members []member) []string {
 	return folders
 }
 
-// clustersOf are the names of the members; named is false when one is not known.
-func clustersOf(members []member) (clusters []string, named bool) {
+// clustersOf are the names of the members; sure is false when one is not known, or is
+// that of two, of which one may be meant to have another.
+func clustersOf(members []member) (clusters []string, sure bool) {
 	for _, m := range members {
 		clusters = append(clusters, m.cluster)
 	}
-	return clusters, !slices.Contains(clusters, "")
+	return clusters, !slices.Contains(clusters, "") && len(apart(members)) == len(members)
 }

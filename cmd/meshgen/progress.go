@@ -15,7 +15,7 @@ import (
 
 // progress is one line at the foot of a terminal that is written anew in its
 // place: how many clusters are done, the last of them, and what was found.
-// Without a terminal it prints nothing.
+// Where nobody watches one it prints nothing.
 type progress struct {
 	terminal         *os.File // nil for none
 	done, total      int
@@ -27,9 +27,18 @@ type progress struct {
 func newProgress(err io.Writer, total int) *progress {
 	p := &progress{total: total}
 	if total > 1 {
-		p.terminal = terminalOf(err)
+		p.terminal = watched(err)
 	}
 	return p
+}
+
+// watched is the terminal that a person watches; nil for none, for that of a CI job,
+// which keeps a log of it, and for one that cannot write a line anew.
+func watched(w io.Writer) *os.File {
+	if ci := os.Getenv("CI"); ci != "" && ci != "false" || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return terminalOf(w)
 }
 
 // terminalOf is the terminal that is written to; nil for none.

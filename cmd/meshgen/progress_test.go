@@ -15,9 +15,12 @@ import (
 )
 
 // terminal opens a pseudo terminal of so many columns: what is written to tty
-// comes out of screen, until the tty is closed.
+// comes out of screen, until the tty is closed. Somebody looks at it: the test is in
+// no CI.
 func terminal(t *testing.T, columns uint16) (screen, tty *os.File) {
 	t.Helper()
+	t.Setenv("CI", "")
+	t.Setenv("TERM", "xterm")
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -133,6 +136,48 @@ func TestProgressCountsWhatWasFound(t *testing.T) {
 		if got := p.String(); got != step.want {
 			t.Errorf("shown %q, want %q", got, step.want)
 		}
+	}
+}
+
+// A CI job may have a terminal too, of which it keeps a log; and one that calls
+// itself dumb writes nothing anew.
+func TestProgressIsForAPersonAtATerminal(t *testing.T) {
+	for name, c := range map[string]struct {
+		ci, term string
+		want     bool
+	}{
+		"a person at a terminal":          {"", "xterm-256color", true},
+		"a terminal without a name":       {"", "", true},
+		"CI is said to be false":          {"false", "xterm", true},
+		"CI is said to be true":           {"true", "xterm", false},
+		"CI is a number":                  {"1", "xterm", false},
+		"CI has its name":                 {"woodpecker", "xterm", false},
+		"a dumb terminal":                 {"", "dumb", false},
+		"a dumb terminal that is no CI":   {"false", "dumb", false},
+		"CI with a terminal that is dumb": {"true", "dumb", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fleet := shown(t, 80, func(tty *os.File) {
+				t.Setenv("CI", c.ci)
+				t.Setenv("TERM", c.term)
+				p := newProgress(tty, 50)
+				p.show()
+				p.clear()
+			})
+			trials := shown(t, 80, func(tty *os.File) {
+				t.Setenv("CI", c.ci)
+				t.Setenv("TERM", c.term)
+				if show := trialProgress(tty); show != nil {
+					show(1, 2)
+				}
+			})
+			if want := "\r0/50\r\x1b[K"; c.want && (fleet != want || trials != "\r1/2 trials") {
+				t.Errorf("a fleet shows %q, trials %q", fleet, trials)
+			}
+			if !c.want && fleet+trials != "" {
+				t.Errorf("a fleet shows %q, trials %q, where nobody looks", fleet, trials)
+			}
+		})
 	}
 }
 

@@ -36,7 +36,7 @@ unified diff, and the exit status is 2.
 With a folder of clusters as the argument, cluster folders below DIR that a
 meshgen.lock.json calls meshgen's, and whose profile is gone, are removed; the
 folder of one cluster leaves the others alone. None is removed while
-a profile is there that cannot be read.
+a profile is there that cannot be read, or two have one name.
 
 With --report the day with most connections is simulated as by meshgen simulate,
 100 trials without a fault, and simulation.txt, simulation.json and simulation.html
@@ -79,18 +79,18 @@ func (r rendering) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	members := membersOf(r.cue, paths, fleetwide || !r.shard.whole())
-	clusters, known := clustersOf(members)
+	clusters, sure := clustersOf(members)
 	f := fleet{reporter: r.reporter, cue: r.cue, chart: r.chart, base: r.base, shard: r.shard, simulates: r.simulates, asOf: r.asOf}
 	f.put = r.putter()
 	f.each = func(o *outcome) (status, error) {
-		known = known && o.profile != nil
+		sure = sure && o.profile != nil
 		return r.show(o)
 	}
 	worst, err := f.run(cmd.Context(), members)
 	if err != nil {
 		return err
 	}
-	if fleetwide && known && worst != failed && r.root != "" {
+	if fleetwide && sure && worst != failed && r.root != "" {
 		s, err := r.orphans(clusters)
 		if err != nil {
 			return err

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/meshgen/meshgen/internal/artifact"
 	"github.com/meshgen/meshgen/internal/report"
@@ -163,11 +161,11 @@ func safety(r *simulate.Report) status {
 	return clean
 }
 
-// trialProgress shows on a terminal how many trials are done, and takes the line
-// away after the last; elsewhere it is nil.
+// trialProgress shows on a terminal that is watched how many trials are done, and
+// takes the line away after the last; elsewhere it is nil.
 func trialProgress(err io.Writer) func(done, of int) {
-	f, ok := err.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := watched(err)
+	if f == nil {
 		return nil
 	}
 	return func(done, of int) {
