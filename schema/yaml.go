@@ -292,6 +292,10 @@ func (r *yamlReader) scalar(n *yaml.Node, pos diag.Pos) *node {
 		out.kind = null
 	case "!!bool":
 		out.kind, out.literal = boolean, strings.ToLower(n.Value)
+		if out.literal != "true" && out.literal != "false" { // the tag says so, and it is not
+			r.unsupported(n, n.Tag)
+			out.kind = rejected
+		}
 	case "!!int", "!!float":
 		out.kind = number
 		if !exactNumber.MatchString(n.Value) {
