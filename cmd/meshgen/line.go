@@ -248,10 +248,10 @@ func readValues(folder fs.FS, name string) ([]byte, error) {
 }
 
 func unreadableValues(p *profile.Profile, i int, err error) diag.Finding {
-	field := fmt.Sprintf("spec.istiod.values[%d]", i)
+	field, name := fmt.Sprintf("spec.istiod.values[%d]", i), p.Spec.Istiod.Values[i]
 	return diag.Finding{
 		Severity: diag.Error, ID: "manifests/unreadable-values", Pos: p.Pos(field), Subject: field,
-		Message: fmt.Sprintf("Helm values file %s cannot be read: %s", p.Spec.Istiod.Values[i], diag.Reason(err)),
+		Message: fmt.Sprintf("Helm values file %s cannot be read: %s", name, strings.TrimPrefix(diag.Reason(err), name+": ")),
 		Hint:    "name a file below the profile's folder, relative to it; links that leave the folder are not followed",
 	}
 }
