@@ -115,15 +115,7 @@ func presented(findings diag.List) diag.List {
 		f := &findings[i]
 		f.Message, f.Subject, f.Hint = clipTo(f.Message, maxMessage), clipTo(f.Subject, maxMessage), clipTo(f.Hint, maxMessage)
 	}
-	sorted := findings.Sorted()
-	if len(sorted) < maxFindings {
-		return sorted
-	}
-	more := sorted[maxFindings-1]
-	more.ID, more.Subject = TooMany, ""
-	more.Message = fmt.Sprintf("%d findings and more: the rest of the profile was not judged", maxFindings-1)
-	more.Hint = "mend these first"
-	return append(sorted[:maxFindings-1], more)
+	return findings.Sorted().Cut(maxFindings, TooMany, "%d findings and more: the rest of the profile was not judged")
 }
 
 func (l *Loader) ready() (err error) {

@@ -64,6 +64,10 @@ func (r *reporter) collect(s findings.Suite) {
 	}
 }
 
+func (w writing) writes(f findings.Format) bool {
+	return w.format == f || slices.ContainsFunc(w.files, func(d document) bool { return d.format == f })
+}
+
 func (w writing) documents() bool { return w.format != findings.Text || len(w.files) > 0 }
 
 // fail prints a failure that does not stop the run; the document has it too.
@@ -91,8 +95,10 @@ func (r *reporter) write() (err error) {
 	if r.all.Folder, err = os.Getwd(); err != nil {
 		return err
 	}
-	if r.all.Rules, err = policyRules(); err != nil {
-		return err
+	if r.writes(findings.SARIF) { // which says what every id means
+		if r.all.Rules, err = policyRules(); err != nil {
+			return err
+		}
 	}
 	r.all.Rules = append(r.all.Rules, riskRules()...)
 	for _, d := range r.files {

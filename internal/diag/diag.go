@@ -55,6 +55,19 @@ func (l List) Sorted() List {
 	return slices.Compact(s)
 }
 
+// Cut is a sorted list of less than most findings, or the first of a longer one and,
+// in the place of the next, one of the id that says how many these are: more is its
+// message, with a verb for their number.
+func (l List) Cut(most int, id, more string) List {
+	if len(l) < most {
+		return l
+	}
+	last := l[most-1]
+	last.ID, last.Subject = id, ""
+	last.Message, last.Hint = fmt.Sprintf(more, most-1), "mend these first"
+	return append(l[:most-1:most-1], last)
+}
+
 func compare(a, b Finding) int {
 	return cmp.Or(
 		strings.Compare(a.File, b.File),

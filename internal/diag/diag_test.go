@@ -46,3 +46,28 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestALongListSaysThatThereIsMore(t *testing.T) {
+	list := List{
+		{ID: "a", Subject: "x", Message: "first", Pos: Pos{Line: 1}},
+		{ID: "a", Subject: "y", Message: "second", Pos: Pos{Line: 2}},
+		{ID: "a", Subject: "z", Message: "third", Pos: Pos{Line: 3}},
+	}
+	for name, c := range map[string]struct {
+		most int
+		want List
+	}{
+		"a shorter one is as it was":               {4, list},
+		"one of just as many loses its last":       {3, List{list[0], list[1], {ID: "more", Message: "2 and more", Hint: "mend these first", Pos: Pos{Line: 3}}}},
+		"of a longer one the first are left alone": {2, List{list[0], {ID: "more", Message: "1 and more", Hint: "mend these first", Pos: Pos{Line: 2}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, list.Cut(c.most, "more", "%d and more")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if list[1].Message != "second" || list[2].Message != "third" {
+				t.Errorf("the list itself was changed: %v", list)
+			}
+		})
+	}
+}

@@ -25,14 +25,8 @@ func (b *builder) findings() diag.List {
 		return sorted
 	}
 	errs := slices.DeleteFunc(sorted, func(f diag.Finding) bool { return f.Severity != diag.Error })
-	if len(errs) < mostErrors { // some were said twice
-		return errs
-	}
-	more := errs[mostErrors-1]
-	more.ID, more.Subject = "plan/too-many-findings", ""
-	more.Message = fmt.Sprintf("%d errors and more: the rest of the mesh was not planned", mostErrors-1)
-	more.Hint = "mend these first"
-	return append(errs[:mostErrors-1], more)
+	most := min(mostErrors, len(errs)) // fewer where some were said twice
+	return errs.Cut(most, "plan/too-many-findings", "%d errors and more: the rest of the mesh was not planned")
 }
 
 // judgeOverlaps keeps the plan from taking minutes.

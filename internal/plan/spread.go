@@ -28,9 +28,7 @@ func (b *builder) spread() {
 		w := &b.workloads[i]
 		most := b.mostReplicas(w)
 		switch {
-		case b.full():
-			return
-		case most < 2:
+		case most < 2, b.full():
 		case len(w.Labels) == 0:
 			unlabelled = append(unlabelled, w.services[0])
 			b.unspread(w)
