@@ -287,18 +287,44 @@ func (s *routed) zoneMayBeLost() rule {
 func (s *routed) worstLoss() (at moment, counts []int64, lost, to int) {
 	most := new(big.Rat)
 	lost = -1
-	for _, m := range s.moments {
-		for _, way := range s.beforeLoss(m) {
-			share, x, z := sizing.ZoneLoss(s.q, way)
-			if x < 0 {
-				return m, way, -1, -1
-			}
-			if load := share.Mul(share, m.load); lost < 0 || load.Cmp(most) > 0 {
-				most, at, counts, lost, to = load, m, way, x, z
-			}
+	for _, c := range s.nearWorst() {
+		share, x, z := sizing.ZoneLoss(s.q, c.counts)
+		if x < 0 {
+			return c.at, c.counts, -1, -1
+		}
+		if load := share.Mul(share, c.at.load); lost < 0 || load.Cmp(most) > 0 {
+			most, at, counts, lost, to = load, c.at, c.counts, x, z
 		}
 	}
 	return at, counts, lost, to
+}
+
+// beforeALoss is a way in which the endpoints of a moment may stand before a zone is
+// lost.
+type beforeALoss struct {
+	at     moment
+	counts []int64
+	near   float64 // about the load on the fullest endpoint after it
+}
+
+// nearWorst are the ways that may be the worst, or the first after whose loss nothing
+// is left.
+func (s *routed) nearWorst() []beforeALoss {
+	q, most := sizing.Floats(s.q), 0.0
+	var all []beforeALoss
+	for _, m := range s.moments {
+		load, _ := m.load.Float64()
+		for _, way := range s.beforeLoss(m) {
+			c := beforeALoss{at: m, counts: way}
+			if slices.Contains(way, total(way)) {
+				return []beforeALoss{c}
+			}
+			c.near = load * sizing.NearZoneLoss(q, way)
+			most = max(most, c.near)
+			all = append(all, c)
+		}
+	}
+	return slices.DeleteFunc(all, func(c beforeALoss) bool { return c.near < most*(1-sizing.Near) })
 }
 
 // S9: the pods stay where the constraint put them: scaling in takes any, and

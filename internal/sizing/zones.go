@@ -112,13 +112,68 @@ func ZoneLoss(q []*big.Rat, n []int64) (share *big.Rat, lost, to int) {
 	if slices.Contains(n, sum(n)) {
 		return share, lost, to
 	}
-	s := standingOf(q, n)
-	for _, p := range s.worst() {
-		if u := s.afterLoss(p.lost, p.to); lost < 0 || u.Cmp(share) > 0 {
-			share, lost, to = u, p.lost, p.to
+	near := Floats(q)
+	least := NearZoneLoss(near, n) * (1 - Near)
+	for z := range n {
+		for _, x := range losses(q, n, z) {
+			if nearLoss(near, n, x, z) < least {
+				continue
+			}
+			if u := afterLoss(q, n, x, z); lost < 0 || u.Cmp(share) > 0 {
+				share, lost, to = u, x, z
+			}
 		}
 	}
 	return share, lost, to
+}
+
+// Near is more than rounding can take from a share in floating point, as a part of
+// it: a share is a sum of at most a few dozen terms, none of them negative.
+const Near = 1e-6
+
+// Floats are the shares of the calls in floating point.
+func Floats(q []*big.Rat) []float64 {
+	near := make([]float64, len(q))
+	for z, share := range q {
+		near[z], _ = share.Float64()
+	}
+	return near
+}
+
+// NearZoneLoss is the share of ZoneLoss in floating point, which tells what cannot be
+// the worst: exact numbers for each pair of a dozen zones take a hundred times as
+// long. Each zone's loss must leave an endpoint.
+func NearZoneLoss(q []float64, n []int64) float64 {
+	most := 0.0
+	for z := range n {
+		for x := range n {
+			if x != z {
+				most = max(most, nearLoss(q, n, x, z))
+			}
+		}
+	}
+	return most
+}
+
+// nearLoss is afterLoss in floating point.
+func nearLoss(q []float64, n []int64, lost, to int) float64 {
+	full, away, left := 0.0, 0.0, int64(0)
+	for z, pods := range n {
+		calls := q[z]
+		switch z {
+		case lost:
+			continue
+		case to:
+			calls += q[lost]
+		}
+		left += pods
+		if pods == 0 {
+			away += calls
+		} else {
+			full = max(full, calls/float64(pods))
+		}
+	}
+	return full + away/float64(left)
 }
 
 // losses are the zones whose loss may be the worst for another. While every zone
@@ -143,96 +198,10 @@ func losses(q []*big.Rat, n []int64, to int) []int {
 	return []int{most}
 }
 
-// standing is what the loss of any zone is judged by.
-type standing struct {
-	q     []*big.Rat
-	n     []int64
-	pods  int64
-	away  *big.Rat   // share of the calls that come from zones without endpoints
-	each  []*big.Rat // of all calls, by endpoint of the zone; nil where it has none
-	order []int      // the zones with endpoints, those of the fullest first
-}
-
-func standingOf(q []*big.Rat, n []int64) standing {
-	s := standing{q: q, n: n, pods: sum(n), away: homeless(q, n), each: make([]*big.Rat, len(n))}
-	for z := range n {
-		if n[z] > 0 {
-			s.each[z] = s.divided(z, q[z])
-			s.order = append(s.order, z)
-		}
-	}
-	slices.SortFunc(s.order, func(x, y int) int { return s.each[y].Cmp(s.each[x]) })
-	return s
-}
-
-// pair is a zone that is lost, and the one that its callers go to.
-type pair struct{ lost, to int }
-
-// worst are the pairs that may be the worst. They are told in floating point, for
-// exact numbers for each pair of a dozen zones take a hundred times as long; what
-// rounding can hide of shares that are at most 1 is far less than the slack.
-func (s standing) worst() []pair {
-	const slack = 1e-9
-	var pairs []pair
-	var about []float64
-	q := make([]float64, len(s.q))
-	for z, share := range s.q {
-		q[z], _ = share.Float64()
-	}
-	for z := range s.n {
-		for _, x := range losses(s.q, s.n, z) {
-			pairs, about = append(pairs, pair{x, z}), append(about, s.nearly(q, x, z))
-		}
-	}
-	most := slices.Max(about) - slack
-	var worst []pair
-	for i, p := range pairs {
-		if about[i] >= most {
-			worst = append(worst, p)
-		}
-	}
-	return worst
-}
-
-// nearly is afterLoss in floating point.
-func (s standing) nearly(q []float64, lost, to int) float64 {
-	fullest, away := 0.0, 0.0
-	for z, n := range s.n {
-		calls := q[z]
-		switch z {
-		case lost:
-			continue
-		case to:
-			calls += q[lost]
-		}
-		if n == 0 {
-			away += calls
-		} else {
-			fullest = max(fullest, calls/float64(n))
-		}
-	}
-	return fullest + away/float64(s.pods-s.n[lost])
-}
-
-// divided is what an endpoint of a zone has of a share of the calls.
-func (s standing) divided(zone int, share *big.Rat) *big.Rat {
-	return new(big.Rat).Quo(share, big.NewRat(s.n[zone], 1))
-}
-
-// afterLoss is the share of the fullest endpoint after the loss of one zone, whose
-// callers all go to another.
-func (s standing) afterLoss(lost, to int) *big.Rat {
-	most, away := new(big.Rat), new(big.Rat).Set(s.away)
-	if i := slices.IndexFunc(s.order, func(z int) bool { return z != lost && z != to }); i >= 0 {
-		most.Set(s.each[s.order[i]])
-	}
-	if s.n[lost] == 0 {
-		away.Sub(away, s.q[lost])
-	}
-	if s.n[to] == 0 {
-		away.Add(away, s.q[lost])
-	} else if own := s.divided(to, new(big.Rat).Add(s.q[to], s.q[lost])); own.Cmp(most) > 0 {
-		most = own
-	}
-	return most.Add(most, away.Quo(away, big.NewRat(s.pods-s.n[lost], 1)))
+func afterLoss(q []*big.Rat, n []int64, lost, to int) *big.Rat {
+	left, counts := append([]*big.Rat{}, q...), append([]int64{}, n...)
+	left[to] = new(big.Rat).Add(q[to], q[lost])
+	left[lost] = new(big.Rat)
+	counts[lost] = 0
+	return fullest(left, counts)
 }
